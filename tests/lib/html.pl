@@ -178,7 +178,7 @@ for my $width (1280, 390) {
 	is("others, $width: no ranks", $page->run('[...document.querySelectorAll("h2")].map(h => h.textContent).filter(t => /Ranks|Processes/.test(t)).join()'), 'Processes');
 	is("others, $width: the name first, the share behind its event", $page->run($heads->('processes', 4)), 'process|EV_A|share|EV_B');
 	$page->run("document.querySelector('#event').value = 1; document.querySelector('#event').dispatchEvent(new Event('change'))");
-	is("others, $width: and behind the next", $page->run($heads->('processes', 4)), 'process|EV_A|EV_B|share');
+	is("others, $width: and behind the next; next to the name on a narrow screen", $page->run($heads->('processes', 4)), $width < 600 ? 'process|EV_B|share|EV_A' : 'process|EV_A|EV_B|share');
 	is("others, $width: the name stays in sight, and leaves room for numbers, in each table", $page->run(<<"END"), 'yes');
 [...document.querySelectorAll('.table table')].map(t => {
 	const box = t.parentNode;
@@ -248,6 +248,15 @@ if (-e "$folder/rows.html") {
 })()
 END
 	result($page->run('document.querySelectorAll(".timeline circle").length') > 2, 'rows: they are drawn', '');
+	is('rows: a CPU without a row counted 0; rates over their intervals are the counts', $page->run(<<'END'), 'same');
+(() => {
+	const e = data.events.find(x => /PAGE-FAULTS/.test(x.name)), list = readingsOf(e.id), lines = ratesOf(list);
+	const times = new Set(lines.flat().map(r => String(r.ns))), area = lines.flat().reduce((s, r) => s + r.rate * Number(r.ns - r.since) / 1e9, 0);
+	return lines.some(l => l.length !== times.size) ? 'a line without all intervals' : Math.abs(area - Number(e.total)) < 1e-6 * Number(e.total) ? 'same' : `${area}, not ${e.total}`;
+})()
+END
+	is('rows: it opens with the leading event', $page->run('data.events[document.querySelector("#reading").value].name === chosen.key ? "leading" : "another"'), 'leading');
+	is('whole numbers: so are their ticks', $page->run('ticks(3, true).join()'), '0,1,2,3');
 	result($page->run('document.querySelector(".timeline circle title").textContent') =~ /^CPU \d+, CPU/, 'rows: by CPU', $page->run('document.querySelector(".timeline circle title").textContent'));
 	is('rows, 390 pixels', $page->run('document.documentElement.scrollWidth'), 390);
 	no_complaint('rows');

@@ -40,8 +40,9 @@ function provenOf(row, c) {
 
 const textColumn = (title, text, value, hint) => ({ title, text: row => plain(text(row)), value: value ?? text, hint, exact: row => plain(text(row)) });
 /* An identity: not a quantity. */
-const idColumn = (title, value) => ({ title, text: row => value(row) == null ? '' : String(value(row)), value, number: true });
-const numberColumn = (title, value, hint) => ({ title, text: row => value(row) == null ? '' : grouped(value(row)), value, hint, number: true });
+const unknown = '\u2013';
+const idColumn = (title, value) => ({ title, text: row => value(row) == null ? unknown : String(value(row)), value, number: true });
+const numberColumn = (title, value, hint) => ({ title, text: row => value(row) == null ? unknown : grouped(value(row)), value, hint, number: true });
 
 function section(id, title, ...inside) {
 	const head = make('h2', { id }, title);
@@ -52,7 +53,9 @@ function section(id, title, ...inside) {
 /* A table with its caption, which follows the chosen event. */
 function tableSection(id, title, cols, rows, options) {
 	const part = options.level && partOf(options.level), name = options.name ?? title.toLowerCase();
-	cols = cols.filter((c, i) => !i || c.column || rows.some(row => c.text(row) !== ''));	/* (of stat there are no moves) */
+	/* (Stat has no moves.) Metrics stand last, so that they push no other column off the screen. */
+	cols = cols.filter((c, i) => !i || c.column || rows.some(row => !['', unknown].includes(c.text(row))));
+	cols = [...cols.filter(c => !c.column?.metric), ...cols.filter(c => c.column?.metric)];
 	const table = new Table(name, cols, rows, { ...options, of: part?.rows });
 	const caption = make('p', { class: 'spread' }), share = shareColumn(rows);
 
@@ -60,7 +63,10 @@ function tableSection(id, title, cols, rows, options) {
 		const { column, up } = table.sorted, counts = !column || column === share || column.column;
 
 		caption.textContent = options.spread ? spreadText(rows, options.spread, part) : '';
-		table.arrange(cols.flatMap(c => c.column && c.column === chosen && !chosen.metric ? [c, share] : [c]));
+		const lead = cols.find(c => c.column === chosen), pair = lead ? chosen.metric ? [lead] : [lead, share] : [];
+
+		/* On a narrow screen the event that sorts the rows stands next to their names. */
+		table.arrange(innerWidth < 600 ? [cols[0], ...pair, ...cols.slice(1).filter(c => c !== lead)] : cols.flatMap(c => c === lead ? pair : [c]));
 		table.sort(counts ? cols.find(c => c.column === chosen) ?? null : column, !counts && up);
 	};
 	tables.push(table);
@@ -182,6 +188,10 @@ function siteSection() {
 function readingSection() {
 	const of = data.events.filter(e => data.relations.some(r => r.entries.some(x => x.event === e.id && x.list.some(one => one.permanent))));
 	const select = make('select', { id: 'reading' }, ...of.map(e => make('option', { value: e.id }, plain(e.name))));
+	const lead = of.find(e => e.name === chosen?.key);
+
+	if (lead)
+		select.value = lead.id;
 	const stat = data.settings.stat, nameOf = r => stat ? `CPU ${r.cpu}` : threadName(r.relation);
 	const line = new Timeline(nameOf), place = make('div'), start = BigInt(num(data.process.start_ns));
 
@@ -213,7 +223,8 @@ function sureness() {
 		.sort((a, b) => b[1].length - a[1].length)[0]?.[0];
 
 	if (!events.length)
-		return 'nothing was counted';
+		return 'Nothing was counted. ' + (data.settings.stat ? 'The notes have the reason.' :
+			'The program started no event set, or PAPI refused it: see the notes, or run sspapi doctor PROGRAM.');
 	if (!bad || !unproven(bad.total, bad.proven))
 		return `all counts proven per CPU${bad ? ` (error margin ${margin}${bad.time ? '' : ` ${bad.title}`})` : ''}` +
 			(data.settings.stat && !data.settings.stat.whole ? '; some counts are missing' : '');
@@ -319,8 +330,8 @@ function gaugeSection() {
 function eventSection() {
 	return section('events', 'Events', make('dl', null, ...data.events.flatMap(e => [make('dt', null, plain(e.name)),
 		make('dd', null, plain([e.description, e.units && `in ${e.units}`, e.kind === 'gauge' && 'a gauge', `from ${e.component}`].filter(t => t).join('; ')))])),
-	make('p', null, `sspapi ${data.sspapi_version}${data.settings.stat ? '' : `, PAPI ${data.papi.version}`}; a value's tooltip has all digits; ` +
-		'the numbers are those of sspapi report -f json, in the element \u201cdata\u201d of this page'));
+	make('p', null, `Written by sspapi ${data.sspapi_version}${data.settings.stat ? '' : ` with PAPI ${data.papi.version}`}. Point at a value to see all its digits. ` +
+		'This page contains the output of sspapi report -f json (element \u201cdata\u201d).'));
 }
 
 document.body.append(head(), columns.length ? chooser() : '', make('main', null, components.length && columns.length ? mapSection() : '',

@@ -76,7 +76,9 @@ class Table {
 	/* Of the longest text there is: rows that come later move nothing.  The first column stays in sight, so it leaves
 	 * room for others. */
 	width(c, i) {
-		c.most = c.most || this.all.reduce((most, row) => Math.max(most, c.text(row).length), Math.ceil(c.title.length * 1.2) + 2);	/* (bold capitals) */
+		const marks = row => i === 0 ? (this.mark?.(row) ?? '').length : 0;
+
+		c.most = c.most || this.all.reduce((most, row) => Math.max(most, marks(row) + c.text(row).length), Math.ceil(c.title.length * 1.2) + 2);	/* (bold capitals) */
 		return i === 0 ? `min(${Math.min(c.most, 60) + 2}ch, 42vw)` : `${Math.min(c.most, c.number ? 30 : 60) + 2}ch`;
 	}
 	search(text) {

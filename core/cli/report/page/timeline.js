@@ -1,5 +1,5 @@
-/* timeline.js: what each permanent reading gave, over time: a line a thread (of sspapi stat -I a CPU), a point in its CPU's
- * colour. */
+/* timeline.js: the permanent readings over time: a line for each thread (sspapi stat -I: for each CPU), with points in the colour of their
+ * CPU. */
 
 const SERIES = 100, POINTS = 20000, COLOURS = 8;
 
@@ -14,6 +14,23 @@ function readingsOf(id) {
 					if (one.permanent)
 						list.push({ relation: r, cpu: e.cpu, ns: num(one.ns), value: num(one.value) });
 	return list.sort((a, b) => a.ns < b.ns ? -1 : a.ns > b.ns ? 1 : 0);
+}
+
+/* The readings of sspapi stat -I as rates: each is a CPU's count since the previous row, and a CPU without a row counted 0. */
+function ratesOf(list) {
+	const times = [...new Set(data.relations.flatMap(r => r.entries.flatMap(e => e.list.filter(one => one.permanent).map(one => BigInt(num(one.ns))))))]
+		.sort((a, b) => a < b ? -1 : 1);
+	const lines = byKey(list, r => r.cpu);
+
+	return [...lines.values()].map(line => {
+		const at = new Map(line.map(r => [String(r.ns), r]));
+
+		return times.map((ns, i) => {
+			const since = i ? times[i - 1] : BigInt(num(data.process.start_ns)), r = at.get(String(ns));
+
+			return { ...line[0], value: 0, ...r, ns, since, counted: !!r, rate: Number(r?.value ?? 0) * 1e9 / Math.max(Number(ns - since), 1) };
+		});
+	});
 }
 
 /* Of more points in a column of pixels than one sees: the lowest and the highest. */
@@ -33,8 +50,8 @@ function thin(points, columns) {
 }
 
 /* Round steps, four or so, up to `most`. */
-function ticks(most) {
-	const power = 10 ** Math.floor(Math.log10(most / 4 || 1)), step = [1, 2, 5, 10].map(f => f * power).find(s => most / s <= 5) ?? power * 10;
+function ticks(most, whole) {
+	const power = Math.max(10 ** Math.floor(Math.log10(most / 4 || 1)), whole ? 1 : 0), step = [1, 2, 5, 10].map(f => f * power).find(s => most / s <= 5) ?? power * 10;
 	const list = [];
 
 	for (let v = 0; v <= most * 1.0001; v += step)
@@ -57,8 +74,10 @@ class Timeline {
 	draw(list, event) {
 		const wide = this.width = Math.max(this.element.clientWidth, 280), high = 240, left = 74, bottom = 24;
 		const start = BigInt(num(data.process.start_ns)), ms = r => Number(BigInt(r.ns) - start) / 1e6;
-		const last = list.reduce((m, r) => Math.max(m, ms(r)), 0) || 1, most = list.reduce((m, r) => Math.max(m, Number(r.value)), 0) || 1;
-		const series = [...byKey(list, r => r.relation).values()].sort((a, b) => b.length - a.length), shown = series.slice(0, SERIES);
+		const stat = data.settings.stat, valueOf = r => stat ? r.rate : Number(r.value);
+		const series = (stat ? ratesOf(list) : [...byKey(list, r => r.relation).values()]).sort((a, b) => b.length - a.length), shown = series.slice(0, SERIES);
+		const last = list.reduce((m, r) => Math.max(m, ms(r)), 0) || 1, most = series.flat().reduce((m, r) => Math.max(m, valueOf(r)), 0) || 1;
+		const whole = !stat && !event.scale && list.every(r => Number.isInteger(Number(r.value)));
 		const x = t => left + t / last * (wide - left - 10), y = v => high - bottom - v / most * (high - bottom - 12);
 
 		this.list = list;
@@ -68,26 +87,26 @@ class Timeline {
 		this.svg.setAttribute('height', high);
 		this.svg.setAttribute('aria-label', `${event.title} per reading and thread; the table below has the same numbers`);
 		this.svg.replaceChildren(
-			...ticks(most).map(v => make('g', { class: 'tick' }, make('line', { x1: left, x2: wide - 8, y1: y(v), y2: y(v) }),
-				make('text', { x: left - 6, y: y(v) + 4, class: 'end' }, event.text(v)))),
+			...ticks(most, whole).map(v => make('g', { class: 'tick' }, make('line', { x1: left, x2: wide - 8, y1: y(v), y2: y(v) }),
+				make('text', { x: left - 6, y: y(v) + 4, class: 'end' }, stat ? `${event.text(event.scale ? v : Math.round(v))}/s` : event.text(v)))),
 			...ticks(last).map(t => make('g', { class: 'tick' }, make('text', { x: Math.min(x(t), wide - 28), y: high - 6 }, scaled(t / 1e3, 's')))),
-			...shown.map(s => this.series(s.map(r => ({ r, x: x(ms(r)), y: y(Number(r.value)) })), shown.length, wide)));
+			...shown.map(s => this.series(s.map(r => ({ r, from: stat ? x(Math.max(ms({ ns: r.since }), 0)) : null, x: x(ms(r)), y: y(valueOf(r)) })), shown.length, wide)));
 		const cpus = [...new Set(list.map(r => r.cpu))].sort((a, b) => a - b), line = data.settings.stat ? 'CPU' : 'thread', lines = new Set(list.map(this.nameOf)).size;
 
 		this.legend.replaceChildren(...cpus.length > COLOURS ? [] : cpus.map(cpu => make('span', null,
 			make('svg', { width: 10, height: 10, viewBox: '0 0 10 10', 'aria-hidden': 'true' }, make('circle', { cx: 5, cy: 5, r: 4, class: colourOf(cpu) })),
 			cpu == null ? ' CPU not known' : ` CPU ${cpu}`)));
-		this.note.textContent = `${grouped(list.length)} readings of ${grouped(lines)} ${line}${lines === 1 ? '' : 's'}` +
+		this.note.textContent = `${grouped(list.length)} reading${list.length === 1 ? '' : 's'} of ${grouped(lines)} ${line}${lines === 1 ? '' : 's'}` +
 			(series.length > SERIES ? `; the ${SERIES} lines with most of them are drawn` : '') +
 			(data.part ? '; with too many for this page, each point stands for several (sspapi report --readings has all)' : '') +
-			(data.settings.stat ? '; each is a CPU\'s count since the previous one' :
+			(stat ? '; a line is a CPU\'s rate in each interval' :
 			'; a point has the colour of its CPU; values are as PAPI returned them, so they begin at 0 after a reset');
 	}
 	series(points, of, wide) {
 		const some = thin(points, Math.min(wide, POINTS / 2 / of));
 
-		return make('g', { class: `series${data.settings.stat ? ` ${colourOf(points[0].r.cpu)}` : ''}` }, make('polyline', { points: some.map(p => `${p.x.toFixed(1)},${p.y.toFixed(1)}`).join(' ') }),
-			...some.map(p => make('circle', { cx: p.x.toFixed(1), cy: p.y.toFixed(1), r: some.length > 300 ? 1.5 : 3, class: colourOf(p.r.cpu) },
+		return make('g', { class: `series${data.settings.stat ? ` ${colourOf(points[0].r.cpu)}` : ''}` }, make('polyline', { points: some.map(p => `${p.from == null ? '' : `${p.from.toFixed(1)},${p.y.toFixed(1)} `}${p.x.toFixed(1)},${p.y.toFixed(1)}`).join(' ') }),
+			...some.filter(p => p.r.counted ?? true).map(p => make('circle', { cx: p.x.toFixed(1), cy: p.y.toFixed(1), r: some.length > 300 ? 1.5 : 3, class: colourOf(p.r.cpu) },
 				make('title', null, `${this.nameOf(p.r)}, CPU ${p.r.cpu ?? 'not known'}: ${this.event.exactly(p.r.value)}`))));
 	}
 }
