@@ -310,44 +310,83 @@ void sp_text_other_events(struct sp_out *o, const struct sp_selection *s)
 	sp_list_show(o, s, 3, true, "events", event_lines, &rest);
 }
 
-static void gauge_line(struct sp_text_list *l, const struct sp_gauge_value *g)
+/* Writes a gauge's name without the unit, which its values have. */
+static const char *gauge_name(const struct sp_model *m, uint32_t event, char name[256])
+{
+	char *unit;
+
+	sp_text_event(m, event, name);
+	unit = strstr(name, " [");
+	if (unit && sp_gauge_unit(m, event))
+		*unit = 0;
+	return name;
+}
+
+/* Finds the common beginning of all gauges' names, up to a colon; "" for a single gauge. */
+static const char *common_beginning(const struct sp_model *m, char common[256])
+{
+	char name[256];
+	size_t n = 0, i;
+	unsigned gauges = 0;
+
+	for (uint32_t e = 0; e < m->n_events; e++) {
+		if (!sp_event_is_gauge(m, e))
+			continue;
+		gauge_name(m, e, name);
+		if (!gauges++)
+			n = strlen(strcpy(common, name));
+		for (i = 0; i < n && common[i] == name[i];)
+			i++;
+		n = i;
+	}
+	while (n && common[n - 1] != ':')
+		n--;
+	common[gauges > 1 ? n : 0] = 0;
+	return common;
+}
+
+static void gauge_line(struct sp_text_list *l, const struct sp_gauge_value *g,
+		       const char *beginning)
 {
 	const struct sp_model *m = l->s->m;
 	enum sp_data_type type = sp_event_type(m, g->event);
 	char name[256], where[WHERE], number[4][48] = { "", "-", "-", "-" };
-	const char *cell[] = { sp_text_event(m, g->event, name),
+	const char *cell[] = { gauge_name(m, g->event, name) + strlen(beginning),
 			       component_text(m, g->component, where),
 			       number[0],
 			       number[1],
 			       number[2],
 			       number[3] };
 
-	sp_value_text(number[0], type, g->last);
+	sp_gauge_text(number[0], m, g->event, type, g->last);
 	if (type != SP_BIT64) {		/* bits have no order and no mean */
-		sp_value_text(number[1], type, g->min);
-		sp_value_text(number[2], type, g->max);
-		sp_value_text(number[3], SP_FP64, sp_float_bits(g->mean));
+		sp_gauge_text(number[1], m, g->event, type, g->min);
+		sp_gauge_text(number[2], m, g->event, type, g->max);
+		sp_gauge_text(number[3], m, g->event, SP_FP64, sp_float_bits(g->mean));
 	}
 	sp_list_line(l, cell);
 }
 
-static void gauge_lines(struct sp_text_list *l, void *nothing)
+static void gauge_lines(struct sp_text_list *l, void *beginning)
 {
 	static const char *const title[] = { "gauge", "of", "last", "min", "max", "mean" };
 	const struct sp_model *m = l->s->m;
 	struct sp_gauge_value g;
 
-	(void)nothing;
 	sp_list_line(l, title);
 	for (uint32_t e = 0; e < m->n_events; e++)
 		for (int32_t c = -1; sp_event_is_gauge(m, e) && c < (int32_t)m->n_components; c++)
 			if (sp_gauge_at(m, c, e, &g))
-				gauge_line(l, &g);
+				gauge_line(l, &g, beginning);
 }
 
 void sp_text_gauges(struct sp_out *o, const struct sp_selection *s)
 {
-	sp_list_show(o, s, 6, true, "gauges", gauge_lines, NULL);
+	char beginning[256];
+
+	if (*common_beginning(s->m, beginning))
+		sp_out_f(o, "\ngauges of %s\n", beginning);
+	sp_list_show(o, s, 6, !*beginning, "gauges", gauge_lines, beginning);
 }
 
 /* ---- repeats -------------------------------------------------------------------- */

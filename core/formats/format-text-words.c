@@ -217,13 +217,22 @@ static const char *scaled_unit(const struct sp_model *m, uint32_t event, double 
 {
 	const char *units = SP_EVENT_TEXT(m, event, units), *name = SP_EVENT_TEXT(m, event, name);
 
+	static const struct {
+		const char *units, *unit;
+		double one;
+	} known[] = { { "ns", "s", 1e-9 }, { "us", "s", 1e-6 },	 { "nJ", "J", 1e-9 },
+		      { "uJ", "J", 1e-6 }, { "mJ", "J", 1e-3 },	 { "J", "J", 1.0 },
+		      { "uW", "W", 1e-6 }, { "mW", "W", 1e-3 },	 { "W", "W", 1.0 } };
+
 	*one = 1e-9;
 	if (!*units && sp_name_is_clock(name))
 		return "s";
-	if (!strcmp(units, "ns") || !strcmp(units, "nJ"))
-		return units + 1;
-	*one = 1e-6;
-	return !strcmp(units, "us") || !strcmp(units, "uJ") ? units + 1 : NULL;
+	for (unsigned i = 0; i < SP_COUNT(known); i++)
+		if (strcmp(units, known[i].units) == 0) {
+			*one = known[i].one;
+			return known[i].unit;
+		}
+	return NULL;
 }
 
 /* Writes four digits and the power of 1000: "46.70 m", "1.235 G"; seconds get no prefix above 1. */
@@ -260,6 +269,39 @@ unsigned sp_short_text(char buf[48], const struct sp_model *m, uint32_t event, i
 	sp_memory_init(&o, buf, 48);
 	scaled(&o, unit ? number * one : number, unit ? unit : "");
 	return sp_columns(sp_memory_text(&o));
+}
+
+const char *sp_gauge_unit(const struct sp_model *m, uint32_t event)
+{
+	static const char *const celsius[] = { "C", "Celsius", "degC", "degree C", "degrees C" };
+	const char *units = SP_EVENT_TEXT(m, event, units);
+	double one;
+
+	for (unsigned i = 0; i < SP_COUNT(celsius); i++)
+		if (strcasecmp(units, celsius[i]) == 0)
+			return "\xc2\xb0\x43";
+	return scaled_unit(m, event, &one) ?: *units && strlen(units) <= 5 ? units : NULL;
+}
+
+unsigned sp_gauge_text(char buf[48], const struct sp_model *m, uint32_t event,
+		       enum sp_data_type type, int64_t v)
+{
+	double one, number = sp_value_double(type, v);
+	const char *unit = scaled_unit(m, event, &one);
+	struct sp_out o;
+
+	if (unit && type != SP_BIT64) {
+		sp_memory_init(&o, buf, 48);
+		scaled(&o, number * one, unit);
+		return sp_columns(sp_memory_text(&o));
+	}
+	if (type == SP_FP64 && number > -1e15 && number < 1e15 && number == (double)(int64_t)number)
+		sp_value_text(buf, SP_INT64, (int64_t)number);
+	else
+		sp_value_text(buf, type, v);
+	if (sp_gauge_unit(m, event) && type != SP_BIT64)
+		sp_text_f(buf + strlen(buf), 48 - strlen(buf), " %s", sp_gauge_unit(m, event));
+	return sp_columns(buf);
 }
 
 double sp_proven_share(enum sp_data_type type, int64_t total, int64_t exact)

@@ -46,6 +46,12 @@ unsigned sp_value_text(char buf[48], enum sp_data_type type, int64_t v);
  * of it, ": --OPTION" of the current verb (a level), or nothing (all). */
 void sp_text_shown_by(struct sp_out *o, const struct sp_selection *s, const char *option);
 unsigned sp_short_text(char buf[48], const struct sp_model *m, uint32_t event, int64_t v);
+/* Returns the unit that a gauge's values have; NULL: none, or its name has the unit. */
+const char *sp_gauge_unit(const struct sp_model *m, uint32_t event);
+
+/* Formats a gauge's value with its unit: "71.00 W", "34 °C", "1,980 MHz". type: of v. */
+unsigned sp_gauge_text(char buf[48], const struct sp_model *m, uint32_t event,
+		       enum sp_data_type type, int64_t v);
 int64_t sp_round_to_type(enum sp_data_type type, double d);	/* the nearest value of the type */
 
 /* Returns the proven share of the total, 0 to 1; below 1 if any count is unproven; -1 if there is

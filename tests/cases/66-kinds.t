@@ -46,8 +46,8 @@ check "text: a package's counts are next to it" \
 	grep -qE '^PACKAGE_ENERGY:PACKAGE1 .* package 1 +3\.000 uJ$' "$tmp/kinds.txt"
 check "text: bits are hexadecimal" grep -qE 'FLAGS +CPU 0 .*  0xf0 +- +- +-$' "$tmp/kinds.txt"
 check "text: a gauge has last, min, max and mean" \
-	grep -qE 'temp1_input \[degre.* +no known place +55 +45 +55 +51\.667$' "$tmp/kinds.txt"
-check "text: also of a CPU" grep -qE 'RETIRING_PERC.* CPU 1 .* 37\.500$' "$tmp/kinds.txt"
+	grep -qE 'hwmon77:temp1_input +no known place +55 °C +45 °C +55 °C +51\.667 °C$' "$tmp/kinds.txt"
+check "text: also of a CPU" grep -qE 'RETIRING_PERC.* CPU 1 .* 37\.500 %$' "$tmp/kinds.txt"
 check "CSV: a line for each of them, with no exact" \
 	grep -qE '^[^,]*,,[0-9]+,[0-9]+,kinds,2,2,,,,,,,coretemp:::hwmon77:temp1_input \(mean\),3,51\.6[0-9]*,$' "$tmp/kinds.csv"
 check "CSV: a floating-point count is told by call sites" \
