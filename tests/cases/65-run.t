@@ -149,6 +149,7 @@ warns "a shell may start a program that has it" \
 printf '#!/bin/sh\n' >"$tmp/mpirun"
 chmod +x "$tmp/mpirun"
 warns "a launcher" "counts go to sspapi.%e.%j.%s/%r.sspapi, of each rank" "$tmp/mpirun"
+warns "a launcher with a program" "counts go to sspapi.one.0.0/, of each rank" "$tmp/mpirun" -n 4 -wdir "$tmp" "$scenes/one"
 run several env SSPAPI_FORMAT=text,csv,store SSPAPI_OUTPUT="$tmp/several.txt" "$sspapi" run -- \
 	"$scenes/one"
 check "of several formats the store is named" grep -qF "several.sspapi; sspapi report shows them" \

@@ -5,6 +5,7 @@
 #include "../probe/probe.h"
 #include "../program/program.h"
 #include "../tool/cmd.h"
+#include "../tool/other-tools.h"
 #include "../tool/output-file.h"
 
 #define ROWS_MOST 64u
@@ -250,11 +251,27 @@ static bool is_found(const struct sp_conf *conf, const char *path)
 			       SP_CAN_READ, SP_CAN_READ);
 }
 
+/* Names the folder of a launcher's ranks after the program that it starts. False: no argument is a
+ * program, or a batch system will number the step. */
+static bool name_folder(char *to, size_t room, char *const *argv)
+{
+	const char *base = strrchr(argv[0], '/') ? strrchr(argv[0], '/') + 1 : argv[0];
+
+	if (sp_conf_job() || strcmp(base, "srun") == 0)
+		return false;
+	while (*++argv && !sp_is_program(*argv))
+		;
+	if (!*argv)
+		return false;
+	base = strrchr(*argv, '/') ? strrchr(*argv, '/') + 1 : *argv;
+	return (size_t)snprintf(to, room, "sspapi.%s.0.0/", base) < room;
+}
+
 /* Report where the counts go; in a job, which may have thousands of ranks, from rank 0 only. */
 static void report_where(const char *verb, const struct sp_conf *conf, const struct sp_program *p,
-			 const char *name)
+			 char *const *argv)
 {
-	bool ranks = is_launcher(name),
+	bool ranks = is_launcher(argv[0]),
 	     for_children = ranks || *p->script || (!p->names_papi && p->loads_or_starts);
 	const char *template =
 		for_children ? ranks && !conf->output_set ? sp_conf_rank_output : conf->output
@@ -266,6 +283,8 @@ static void report_where(const char *verb, const struct sp_conf *conf, const str
 		return;
 	if (!conf->output_set && sp_conf_ranks() > 1 && strrchr(path, '/'))
 		strrchr(path, '/')[1] = 0;	/* the folder of all ranks */
+	if (ranks && !conf->output_set && !name_folder(path, sizeof(path), argv))
+		snprintf(path, sizeof(path), "%s", template);
 	expect_dump(!for_children);
 	sp_message(verb, "counts go to %s%s%s", path,
 		   ranks    ? ", of each rank"
@@ -274,15 +293,15 @@ static void report_where(const char *verb, const struct sp_conf *conf, const str
 		   is_found(conf, path) ? "; sspapi report shows them" : "");
 }
 
-static void report_program(const char *verb, const char *name, const struct sp_conf *conf,
+static void report_program(const char *verb, char *const *argv, const struct sp_conf *conf,
 			   const struct sp_program *p)
 {
-	const char *why = find_obstacle(p, name, conf->verbose);
+	const char *why = find_obstacle(p, argv[0], conf->verbose);
 
 	if (why)
-		sp_complain(0, verb, why, *p->script ? p->path : name);
+		sp_complain(0, verb, why, *p->script ? p->path : argv[0]);
 	else
-		report_where(verb, conf, p, name);
+		report_where(verb, conf, p, argv);
 }
 
 /* ---- the verb ------------------------------------------------------------------- */
@@ -320,7 +339,7 @@ int sp_cmd_run(int argc, char **argv)
 	/* if not, execvp will report why it cannot be run */
 	known = sp_program_inspect(&program, argv[optind]) == 0;
 	if (known && !conf.disable && conf.verbose > 0)
-		report_program(argv[0], argv[optind], &conf, &program);
+		report_program(argv[0], argv + optind, &conf, &program);
 	leave_out(lib);
 	lib = sp_glibc_name(lib);
 	if (known && *program.loader)

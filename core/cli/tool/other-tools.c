@@ -61,20 +61,26 @@ const char *sp_other_option(const char *verb, const char *option)
 									 : NULL;
 }
 
-/* Returns whether a shell would run the word as a program. */
-static bool is_program(const char *word)
+static bool is_executable(const char *path)
+{
+	struct stat s;
+
+	return stat(path, &s) == 0 && S_ISREG(s.st_mode) && access(path, X_OK) == 0;
+}
+
+bool sp_is_program(const char *word)
 {
 	const char *path = getenv("PATH") ?: "";
 	char file[PATH_MAX];
 	size_t n;
 
 	if (strchr(word, '/'))
-		return access(word, X_OK) == 0;
+		return is_executable(word);
 	for (; *path; path += n + (path[n] == ':')) {
 		n = strcspn(path, ":");
 		if (n && snprintf(file, sizeof(file), "%.*s/%s", (int)n, path, word) <
 				 (int)sizeof(file) &&
-		    access(file, X_OK) == 0)
+		    is_executable(file))
 			return true;
 	}
 	return false;
@@ -86,7 +92,7 @@ const char *sp_other_verb(const char *word)
 
 	if (strcmp(word, "record") == 0)
 		return "not a verb; to store the counts of a run: sspapi run -- PROGRAM";
-	if (*word == '-' || !*word || strlen(word) >= PATH_MAX / 2 || !is_program(word))
+	if (*word == '-' || !*word || strlen(word) >= PATH_MAX / 2 || !sp_is_program(word))
 		return NULL;
 	snprintf(
 		text, sizeof(text),
