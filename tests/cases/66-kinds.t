@@ -254,4 +254,23 @@ is "and in JSON a 0 of the package and the machine, none of a CPU" \
 	'map { my $c = $d->{topology}{components}[$_->{component}]; "$c->{type}=" . (values %{$_->{total}})[0] } grep { %{$_->{total}} } @{$d->{components}}' | paste -sd" ")" "Machine=0 Package=0"
 zero nowhere set=cuda:::x:device=9 start show=0 stop
 check "on no known CPU: a row" grep -qE '^no known CPU +0 ' "$tmp/nowhere.txt"
+
+# Gauges of one device: the common beginning stands once, and values have units.
+cat >"$tmp/gpu" <<'END'
+component nvml
+event nvml:::GPU_X:device_0:power units=mW
+event nvml:::GPU_X:device_0:temperature units=C
+event nvml:::GPU_X:device_0:sm_clock units=MHz
+event nvml:::GPU_X:device_0:total_energy_consumption units=mJ
+END
+SSPAPI_OUTPUT=$tmp/gpu.sspapi run_shim gpu env FAKE_PAPI_SCRIPT="$tmp/gpu" "$scenes/ops" \
+	set=nvml:::GPU_X:device_0:power,nvml:::GPU_X:device_0:temperature,nvml:::GPU_X:device_0:sm_clock,nvml:::GPU_X:device_0:total_energy_consumption \
+	start show=71000,34,1980,0 read show=72000,35,1980,28300 stop
+"$sspapi" report "$tmp/gpu.sspapi" >"$tmp/gpu.txt"
+is "the common beginning of gauges, once" "$(grep -c '^gauges of GPU_X:device_0:$' "$tmp/gpu.txt")" 1
+check "a power" grep -qE '^power .* 72\.00 W +71\.00 W +72\.00 W +71\.50 W$' "$tmp/gpu.txt"
+check "a temperature" grep -qE '^temperature .* 35 °C +34 °C +35 °C +34\.500 °C$' "$tmp/gpu.txt"
+check "a frequency" grep -qE '^sm_clock .* 1,980 MHz +1,980 MHz +1,980 MHz +1,980 MHz$' "$tmp/gpu.txt"
+check "an energy" grep -qE ' 28\.30 J( |$)' "$tmp/gpu.txt"
+check "hwloc's legend of an event that no CPU counted" sh -c '"$1" report -f hwloc "$2" | grep -q "lstopoLegend.*energy_consumption was counted on no PU"' sh "$sspapi" "$tmp/gpu.sspapi"
 done_testing

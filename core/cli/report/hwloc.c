@@ -200,6 +200,11 @@ static void legend(const struct painter *p, struct sp_topo_object *o)
 	sp_memory_init(&out, line, sizeof(line));
 	sp_out_text(&out, OURS);
 	sp_out_text(&out, info_name(name, p->m, p->color, ""));
+	if (!sp_sum(p->m, best, p->color)) {	/* a device's, such as a GPU's */
+		sp_out_text(&out, " was counted on no PU; devices and the machine have attributes");
+		o->info(o, LEGEND, sp_memory_text(&out));
+		return;
+	}
 	sp_out_text(&out, ", pale 0 to dark red ");
 	sp_out_text(&out, most);
 	sp_out_text(&out, " of a PU; a cache by the largest of its kind");
