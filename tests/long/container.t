@@ -1,7 +1,8 @@
 # Executes the lines of scripts/packaging/Containerfile in a clean Debian, on the files
-# that git tracks; podman itself builds and runs it, if installed.
+# that git tracks; podman itself builds and runs it, if installed. Not with TEST_SHORT: 5 minutes.
 . tests/lib/lib.sh
 [ -z "${SANITIZE-}" ] || skip_all "sanitized"
+[ -z "${TEST_SHORT-}" ] || skip_all "minutes"
 git ls-files >"$tmp/files" 2>/dev/null || skip_all "this is no clone"
 [ "$(id -u)" = 0 ] || skip_all "a chroot needs root"
 bail() {
