@@ -171,8 +171,11 @@ is "and the package and the machine have its counts" \
 Package 40
 NUMANode 0
 GPU 40"
+"$sspapi" report -o "$tmp/gpu.xml" "$tmp/gpu.sspapi"
 command -v lstopo-no-graphics >/dev/null && check "hwloc can read it" \
+	sh -c 'lstopo-no-graphics -i "$1" --of console --whole-io >/dev/null' - "$tmp/gpu.xml"
 check "hwloc: the GPU has its counts" \
+	sh -c 'perl -0777 -ne "exit !/<object type=.PCIDev[^>]*pci_busid=.0001:01:00.0.*?<info name=.cuda:::sm__cycles:stat=sum:device=1. value=.40/s" "$1"' - "$tmp/gpu.xml"
 # A rank that may see some GPUs only numbers these from 0.
 visible() {
 	is "$1=$2: device 0 of $3" "$(export "$1=$2"; gpu "$3" "$3:::x:device=0")" "$4"
