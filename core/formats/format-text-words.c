@@ -391,6 +391,11 @@ void sp_text_component(struct sp_out *o, const struct sp_model *m, uint32_t inde
 		sp_out_f(o, "%s", type);
 	else
 		sp_out_f(o, "%s %d", type, c->logical_index);
+	if (sp_component_is(c, "GPU") && *c->name) {	/* the model */
+		sp_out_text(o, " (");
+		sp_out_plain(o, sp_fixed_text(name, c->name, sizeof(c->name)));
+		sp_out_char(o, ')');
+	}
 }
 
 void sp_text_cpu(struct sp_out *o, const struct sp_model *m, int32_t cpu, int32_t component)
