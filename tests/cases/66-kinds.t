@@ -171,7 +171,7 @@ is "and the package and the machine have its counts" \
 Package 40
 NUMANode 0
 GPU 40"
-check "in text with its model" sh -c '"$1" report "$2" | grep -q "GPU 1 (H100)"' sh "$sspapi" "$tmp/gpu.sspapi"
+check "in text with its model" sh -c '"$1" report "$2" | grep -q "GPU 2 (H100)"' sh "$sspapi" "$tmp/gpu.sspapi"
 "$sspapi" report -o "$tmp/gpu.xml" "$tmp/gpu.sspapi"
 command -v lstopo-no-graphics >/dev/null && check "hwloc can read it" \
 	sh -c 'lstopo-no-graphics -i "$1" --of console --whole-io >/dev/null' - "$tmp/gpu.xml"
