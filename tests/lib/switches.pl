@@ -8,5 +8,5 @@ my $usage = "\0" x 256;
 my $status = system @command;
 syscall($Config{archname} =~ /x86_64/ ? 98 : 165, -1, $usage);	# getrusage(RUSAGE_CHILDREN)
 open my $to, '>', $file or die "$file: $!\n";
-print $to (unpack 'q16', $usage)[15], "\n";
+print $to (unpack 'q18', $usage)[17], "\n";
 exit($status & 127 ? 1 : $status >> 8);
