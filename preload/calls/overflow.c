@@ -22,9 +22,9 @@ struct place {
  * whenever it comes back. False: no relation counts overflows now. */
 static bool find_place(struct sp_set *s, int cpu, struct place *p)
 {
-	struct sp_overflows *block = load_acquire(&s->overflows.block);
+	struct sp_overflows *block = sp_is_recorded(s) ? load_acquire(&s->overflows.block) : NULL;
 
-	if (!sp_is_recorded(s) || !block)
+	if (!block)
 		return false;
 	*p = (struct place){ .writer = { .block = block, .n = load_relaxed(&s->overflows.n) },
 			     .k = load_relaxed(&s->k),

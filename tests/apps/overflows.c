@@ -1,6 +1,6 @@
 /*
  * overflows: counts the calls of its overflow handlers per CPU and event.
- * usage: overflows moves|reads|two|handlers|crowd|threads|jumps|timer|child|exits|killed
+ * usage: overflows moves|reads|two|handlers|crowd|far|threads|jumps|timer|child|exits|killed
  *
  * Prints for each event and CPU "called event=E cpu=C count=N", and the handler's arguments.
  */
@@ -154,6 +154,18 @@ static void crowd(struct arena *a)
 	}
 }
 
+/* The last of more event sets than are recorded. */
+static void far(struct arena *a)
+{
+	int id = PAPI_NULL;
+
+	while (id < 1 << 16)
+		id = new_event_set();
+	must("PAPI_add_event", PAPI_add_event(id, code[0]));
+	over(id, 0, 10, called_a);
+	count(id, a, 50, 0);
+}
+
 static void *thread(void *arg)
 {
 	int id = new_set(1), i = (int)(long)arg;
@@ -250,6 +262,8 @@ int main(int argc, char **argv)
 		reads(&a);
 	} else if (!strcmp(what, "crowd")) {
 		crowd(&a);
+	} else if (!strcmp(what, "far")) {
+		far(&a);
 	} else if (!strcmp(what, "threads")) {
 		threads();
 	} else if (!strcmp(what, "jumps")) {

@@ -69,6 +69,12 @@ is "40 handlers: 32 of them are counted, and the dump says so" \
 	"$(sums "$tmp/shim.json" | sed 's/.*count=//') $(json "$tmp/shim.json" \
 	'grep { /more than 32 overflow handlers/ } @{$d->{notes}}' | wc -l)" "32 1"
 
+# A set without a record once crashed its handler.
+run_native native "$apps/overflows" far
+run_shim shim "$apps/overflows" far
+is "a set without a record: its handler is called" "$(status_of shim) $(grep ^called "$tmp/shim.out")" \
+	"0 $(grep ^called "$tmp/native.out")"
+
 # Counts before the reading without a move were once counted again after it: 150 and 50.
 run_shim shim "$apps/overflows" reads
 is "a reading, a move: each CPU has its own counts" "$(json "$tmp/shim.json" \
