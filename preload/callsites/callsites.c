@@ -143,7 +143,8 @@ static uint32_t new_site(const struct key *k)
 		frames_of(s)[i].address = k->frame[i];
 		frames_of(s)[i].module = sp_module_at(k->frame[i] - 1);
 	}
-	s->is_cut = k->n > 1 && k->n == depth;
+	s->is_cut = (k->n > 1 && k->n == depth) ||
+		    (!k->name && depth > 1 && sp_unwind_ends_at(k->frame[k->n - 1]));
 	store_release(&s->n, k->n);
 	store_relaxed(&sp_process.sites_due, true);
 	return id;

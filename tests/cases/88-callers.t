@@ -599,4 +599,46 @@ $cc -O2 -g -I"$root/tests" -I"$root/preload" -o refused refused.c "$fake/libpapi
 counted refused env SSPAPI_CALLSITES=2 ./refused
 has_intervals refused "a PAPI_reset that PAPI refuses: the next reset has its own call site" \
 	"between done<main main 7"
+
+# A call site that is seen first after its callers are cut has none, either: merged, it is one with
+# that of a rank which had no reason to cut them.
+cat >later.c <<'END'
+#include "regions.h"
+static int set, reads;
+static long long value;
+#define PART(name, pages) \
+	HERE static void name(void) \
+	{ \
+		int r = PAPI_start(set); \
+		touch(pages); \
+		if (reads) \
+			r |= PAPI_read(set, &value); \
+		r |= PAPI_stop(set, &value); \
+		END(r); \
+	}
+PART(first, 10)
+PART(second, 20)
+PART(third, 30)
+HERE static void outer(void) { first(); END(set); }
+int main(int argc, char **argv)
+{
+	int r = up(&set);
+
+	(void)argv;
+	outer();
+	if (argc > 1) {
+		second();
+		third();
+	}
+	reads = 1;
+	outer();
+	return r;
+}
+END
+$cc -O2 -g -o later later.c -lpapi
+counted cut ./later and more
+counted uncut ./later
+"$B/sspapi" merge -o ranks.sspapi cut.sspapi uncut.sspapi
+is "call sites first seen after a cut, merged with whole ones: a row each" \
+	"$("$B/sspapi" report --per-callsite -f csv ranks.sspapi | cut -d, -f8,9 | sed 1d | wc -l)" 5
 done_testing
