@@ -78,15 +78,21 @@ static bool wants_host(const struct sp_model *m, const struct sp_level_row *row)
 	return row->tid < 0 || sp_process_header(m, (uint32_t)row->process)->process.rank < 0;
 }
 
+void sp_text_row_label(struct sp_out *o, const struct sp_levels *levels,
+		       const struct sp_level_row *row, unsigned width)
+{
+	sp_level_label(o, levels, row, width);
+	if (wants_host(levels->m, row))
+		sp_out_f(o, " on %s", levels->m->machine[row->machine].host);
+}
+
 static void level_words(struct sp_table *t, const struct sp_level_row *row)
 {
 	const struct sp_levels *levels = t->arg;
 	struct sp_out o;
 
 	sp_memory_init(&o, t->label, sizeof(t->label));
-	sp_level_label(&o, levels, row, t->room_for_label);
-	if (wants_host(t->m, row))
-		sp_out_f(&o, " on %s", t->m->machine[row->machine].host);
+	sp_text_row_label(&o, levels, row, t->room_for_label);
 	sp_memory_text(&o);
 	if (levels->level->what == SP_LEVEL_THREAD)
 		thread_tails(t, row);
@@ -159,7 +165,7 @@ void sp_text_heaviest(struct sp_out *o, const struct sp_selection *s, const char
 	if (sp_levels_open(&levels, s->m, level, s->metrics) < 0)
 		return;
 	if (!s->all)
-		sp_levels_group(&levels);
+		sp_levels_group(&levels, NULL);
 	t = table_of(&levels);
 	t.most = COLUMNS + (unsigned)(sp_max(s->columns, SP_TEXT_WIDTH) - SP_TEXT_WIDTH) / COLUMN;
 	t.further = level->name;

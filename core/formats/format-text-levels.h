@@ -10,6 +10,10 @@
 int sp_text_level(struct sp_out *o, const struct sp_selection *s, struct sp_levels *levels,
 		  bool below);
 
+/* Writes the row's label (sp_level_label), with the host if the run has several machines. */
+void sp_text_row_label(struct sp_out *o, const struct sp_levels *levels,
+		       const struct sp_level_row *row, unsigned width);
+
 /* Writes the largest ranks, threads or pairs of call sites of a dump, with the events that fit.
  * Ranks and threads also get minimum, mean and maximum (unless there is one row only). */
 void sp_text_heaviest(struct sp_out *o, const struct sp_selection *s, const char *level);

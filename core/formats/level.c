@@ -90,16 +90,66 @@ static struct sp_level_row find_set(const struct sp_levels *t, const struct sp_r
 	return w;
 }
 
+/* Counts on a CPU, between two calls if a level has call sites. */
+struct counts {
+	struct sp_at_cpu at;
+	uint32_t from, to;
+};
+
+/* Returns the first call site of this one's region, made by the same kind of call unless any_call;
+ * the site itself if it has no region. */
+static uint32_t of_region(const struct sp_model *m, uint32_t id, bool any_call)
+{
+	struct sp_callsite is, c;
+
+	if (!sp_model_callsite(m, id, &is) || !*is.name || !is.call)
+		return id;
+	for (uint32_t i = 1; i < id; i++)
+		if (sp_model_callsite(m, i, &c) && (any_call || c.call == is.call) && c.call &&
+		    strcmp(c.name, is.name) == 0)
+			return i;
+	return id;
+}
+
+/* Returns the high level's region around the interval, which is one row for all calls inside; 0: no
+ * region. */
+static uint32_t region_around(const struct sp_model *m, const struct counts *c)
+{
+	struct sp_callsite from = { 0 }, to = { 0 };
+
+	sp_model_callsite(m, c->from, &from);
+	sp_model_callsite(m, c->to, &to);
+	if (from.call == SP_REGION_BEGINS || from.call == SP_REGION_READ)
+		return of_region(m, c->from, true);
+	return to.call == SP_REGION_READ || to.call == SP_REGION_ENDS ? of_region(m, c->to, true)
+								      : 0;
+}
+
+static struct sp_level_row find_sites(const struct sp_levels *t, const struct counts *c)
+{
+	uint32_t region = region_around(t->m, c);
+	struct sp_level_row w = of_nothing;
+
+	w.from = c->to ? region ?: of_region(t->m, c->from, false) : 0;
+	w.to = region ?: of_region(t->m, c->to, false);
+	w.key = (uint64_t)w.from << 32 | w.to;
+	w.place = c->to ? t->n : UINT64_MAX;
+	return w;
+}
+
 /* Returns the empty row to which this count belongs. */
 static struct sp_level_row find(const struct sp_levels *t, const struct sp_row *r,
-				const struct sp_at_cpu *at)
+				const struct counts *c)
 {
 	const char *type = t->level->what == SP_LEVEL_CACHE ? t->cache : t->level->type;
+	const struct sp_at_cpu *at = &c->at;
 	struct sp_level_row w = of_nothing;
 	int32_t above = -1;
 
 	if (t->level->what == SP_LEVEL_SET)
 		return find_set(t, r);
+	if (sp_level_is_code(t->level))
+		return find_sites(t, c);
 	w.machine = (int32_t)t->m->process[r->process].machine;
 	if (t->level->what == SP_LEVEL_THREAD || sp_level_is_process(t->level)) {
 		bool thread = t->level->what == SP_LEVEL_THREAD;
@@ -223,18 +273,51 @@ static void add_event(struct sp_levels *t, struct sp_level_row *row, uint32_t e,
 	row->counted[e] = true;
 }
 
-/* Adds the events of r that count at `place` (-1: on the CPU of the reading), which is now in
- * `at`. */
-static int add_at(struct sp_levels *t, const struct sp_row *r, const struct sp_at_cpu *at,
-		  int32_t place)
+static bool is_by_place(const struct sp_levels *t)
 {
-	struct sp_level_row w = find(t, r, at), *row = row_at(t, r, &w);
+	return t->side[0] ? is_by_place(t->side[0]) || is_by_place(t->side[1])
+			  : sp_level_is_place(t->level);
+}
+
+static bool is_by_code(const struct sp_levels *t)
+{
+	return t->side[0] ? is_by_code(t->side[0]) || is_by_code(t->side[1])
+			  : sp_level_is_code(t->level);
+}
+
+static uint64_t crossing_key(const uint32_t side[2])
+{
+	return (uint64_t)side[0] << 32 | side[1];
+}
+
+/* Returns the row of these counts, or NULL: no memory. */
+static struct sp_level_row *row_of(struct sp_levels *t, const struct sp_row *r,
+				   const struct counts *c)
+{
+	struct sp_level_row w = of_nothing;
+
+	if (!t->side[0]) {
+		w = find(t, r, c);
+		return row_at(t, r, &w);
+	}
+	for (unsigned i = 0; i < 2; i++) {
+		const struct sp_level_row *side = row_of(t->side[i], r, c);
+
+		if (!side)
+			return NULL;
+		w.side[i] = (uint32_t)(side - t->side[i]->row);
+	}
+	w.key = crossing_key(w.side);
+	w.place = t->n;
+	return row_at(t, r, &w);
+}
+
+/* Marks what the row shows of the CPUs. Neither code nor events of devices show any. */
+static void add_cpu(struct sp_levels *t, struct sp_level_row *row, const struct sp_at_cpu *at,
+		    int32_t place)
+{
 	int32_t kind = sp_kind_of(t->m, at->component);
 
-	if (!row)
-		return -ENOMEM;
-	row->readings += at->readings;
-	row->threads = (uint32_t)sp_max(row->threads, r->threads);
 	if (kind >= 0)
 		row->kinds |= 1u << kind;
 	else if (place < 0)
@@ -245,8 +328,27 @@ static int add_at(struct sp_levels *t, const struct sp_row *r, const struct sp_a
 		t->stamp[at->component] = (uint32_t)(row - t->row + 1);
 		row->cpus += sp_is_pu(t->m, at->component);
 	}
+}
+
+/* Adds the events of r that count at `place` (-1: on the CPU of the reading; SP_METRIC_ANYWHERE: all
+ * events), which is now in `c`. */
+static int add_at(struct sp_levels *t, const struct sp_row *r, const struct counts *c,
+		  int32_t place)
+{
+	const struct sp_at_cpu *at = &c->at;
+	struct sp_level_row *row = row_of(t, r, c);
+
+	if (!row)
+		return -ENOMEM;
+	if (row->latest != t->latest)	/* events of one reading may count at several places */
+		row->readings += at->readings;
+	row->latest = t->latest;
+	row->threads = (uint32_t)sp_max(row->threads, r->threads);
+	if (!is_by_code(t))
+		add_cpu(t, row, at, place);
 	for (uint32_t i = 0; i < r->k; i++)
-		if (sp_row_place(r, i) != place || sp_observers_omit(t->left, r, i))
+		if ((place != SP_METRIC_ANYWHERE && sp_row_place(r, i) != place) ||
+		    sp_observers_omit(t->left, r, i))
 			continue;
 		else if (sp_is_unsupported(at, i))
 			row->unsupported[r->event[i]] = true;
@@ -254,59 +356,6 @@ static int add_at(struct sp_levels *t, const struct sp_row *r, const struct sp_a
 			add_event(t, row, r->event[i], at->total[i], at->exact[i], at->readings);
 	if (t->metrics)
 		sp_metrics_add(t->metrics, r, place, t->metrics_left, at->total, at->unsupported,
-			       row->metric);
-	return 0;
-}
-
-/* Returns the first call site of this one's region, made by the same kind of call unless any_call;
- * the site itself if it has no region. */
-static uint32_t of_region(const struct sp_model *m, uint32_t id, bool any_call)
-{
-	struct sp_callsite is, c;
-
-	if (!sp_model_callsite(m, id, &is) || !*is.name || !is.call)
-		return id;
-	for (uint32_t i = 1; i < id; i++)
-		if (sp_model_callsite(m, i, &c) && (any_call || c.call == is.call) && c.call &&
-		    strcmp(c.name, is.name) == 0)
-			return i;
-	return id;
-}
-
-/* Returns the high level's region around the interval, which is one row for all calls inside; 0: no
- * region. */
-static uint32_t region_around(const struct sp_model *m, const struct sp_interval_counts *at)
-{
-	struct sp_callsite from = { 0 }, to = { 0 };
-
-	sp_model_callsite(m, at->from, &from);
-	sp_model_callsite(m, at->to, &to);
-	if (from.call == SP_REGION_BEGINS || from.call == SP_REGION_READ)
-		return of_region(m, at->from, true);
-	return to.call == SP_REGION_READ || to.call == SP_REGION_ENDS ? of_region(m, at->to, true)
-								      : 0;
-}
-
-/* Adds the counts between two calls. The number of CPUs is then unknown. */
-static int add_between(struct sp_levels *t, const struct sp_row *r,
-		       const struct sp_interval_counts *at)
-{
-	uint32_t region = region_around(t->m, at);
-	struct sp_level_row w = of_nothing, *row;
-
-	w.from = at->to ? region ?: of_region(t->m, at->from, false) : 0;
-	w.to = region ?: of_region(t->m, at->to, false);
-	w.key = (uint64_t)w.from << 32 | w.to;
-	w.place = at->to ? t->n : UINT64_MAX;
-	row = row_at(t, r, &w);
-	if (!row)
-		return -ENOMEM;
-	row->readings += at->count;
-	for (uint32_t i = 0; i < r->k; i++)
-		if (!sp_observers_omit(t->left, r, i))
-			add_event(t, row, r->event[i], at->total[i], at->exact[i], at->count);
-	if (t->metrics)
-		sp_metrics_add(t->metrics, r, SP_METRIC_ANYWHERE, t->metrics_left, at->total, NULL,
 			       row->metric);
 	return 0;
 }
@@ -321,21 +370,24 @@ static bool first_at_place(const struct sp_levels *t, const struct sp_row *r, ui
 	return !sp_event_is_gauge(t->m, r->event[i]);
 }
 
-static int add(struct sp_levels *t, const struct sp_row *r, const struct sp_at_cpu *at)
+static int add(struct sp_levels *t, const struct sp_row *r, const struct counts *c)
 {
 	int e = 0;
 
+	t->latest++;
+	if (is_by_code(t) && !is_by_place(t))
+		return add_at(t, r, c, SP_METRIC_ANYWHERE);
 	if (!r->place)
-		return add_at(t, r, at, -1);
+		return add_at(t, r, c, -1);
 	for (uint32_t i = 0; i < r->k && e == 0; i++) {
 		int32_t place = sp_row_place(r, i);
-		struct sp_at_cpu there = *at;
+		struct counts there = *c;
 
 		if (!first_at_place(t, r, i))
 			continue;
 		if (place >= 0) {
-			there.component = place;
-			there.cpu =
+			there.at.component = place;
+			there.at.cpu =
 				sp_is_pu(t->m, place) ? t->m->component[place].os_index : SP_NO_CPU;
 		}
 		e = add_at(t, r, &there, place);
@@ -345,27 +397,31 @@ static int add(struct sp_levels *t, const struct sp_row *r, const struct sp_at_c
 
 static int add_relation(struct sp_levels *t, struct sp_row *r)
 {
-	bool by_site = sp_level_is_code(t->level);
 	struct sp_interval_counts between;
-	struct sp_at_cpu at;
+	struct counts c = { 0 };
 	int e = 0;
 
-	for (uint32_t i = 0; by_site && e == 0 && sp_row_interval(t->m, r, i, &between); i++)
-		e = add_between(t, r, &between);
-	if (by_site && r->intervals)
+	for (uint32_t i = 0; is_by_code(t) && e == 0 && sp_row_interval(t->m, r, i, &between); i++)
+		e = add(t, r, &(struct counts){ .at = { .cpu = between.cpu,
+							.component = between.component,
+							.readings = between.count,
+							.total = between.total,
+							.exact = between.exact },
+						.from = between.from,
+						.to = between.to });
+	if (is_by_code(t) && r->intervals)
 		return e;
-	for (uint32_t i = 0; e == 0 && sp_row_cell(t->m, r, i, &at); i++) {
-		between = (struct sp_interval_counts){ .count = at.readings,
-					       .total = at.total,
-					       .exact = at.exact };
-		e = by_site ? add_between(t, r, &between) : add(t, r, &at);
+	for (uint32_t i = 0; e == 0 && sp_row_cell(t->m, r, i, &c.at); i++) {
+		if (is_by_code(t))
+			c.at.unsupported = NULL;
+		e = add(t, r, &c);
 	}
 	return e;
 }
 
 static uint64_t group_of(const void *levels, const struct sp_row *r)
 {
-	static const struct sp_at_cpu no_place = { .component = -1, .cpu = SP_NO_CPU };
+	static const struct counts no_place = { .at = { .component = -1, .cpu = SP_NO_CPU } };
 
 	return find(levels, r, &no_place).key;
 }
@@ -387,10 +443,25 @@ static int find_left(struct sp_levels *t)
 	return e == 0 && t->metrics && !t->metrics_left ? -ENOMEM : e;
 }
 
+static int sum_up(struct sp_levels *t, int e)
+{
+	struct sp_row r = { .only_cells = !is_by_code(t) };
+
+	while (e == 0 && sp_model_next(t->m, &r))
+		e = add_relation(t, &r);
+	if (e < 0) {
+		sp_levels_close(t);
+		return e;
+	}
+	for (uint32_t i = 0; i < t->n; i++)
+		t->order[i] = i;
+	sp_levels_sort(t, SP_SORT_PLACE);
+	return 0;
+}
+
 int sp_levels_open(struct sp_levels *t, struct sp_model *m, const struct sp_level *level,
 		   struct sp_metrics *metrics)
 {
-	struct sp_row r = { .only_cells = !sp_level_is_code(level) };
 	int e;
 
 	memset(t, 0, sizeof(*t));
@@ -403,17 +474,29 @@ int sp_levels_open(struct sp_levels *t, struct sp_model *m, const struct sp_leve
 	t->stamp = sp_map((m->n_components + 1) * sizeof(uint32_t));
 	t->sites = sp_level_is_code(level) ? sp_site_texts_new(m) : NULL;
 	e = t->stamp && (t->sites || !sp_level_is_code(level)) ? grow(t) : -ENOMEM;
-	e = e == 0 ? find_left(t) : e;
-	while (e == 0 && sp_model_next(m, &r))
-		e = add_relation(t, &r);
-	if (e < 0) {
-		sp_levels_close(t);
-		return e;
-	}
-	for (uint32_t i = 0; i < t->n; i++)
-		t->order[i] = i;
-	sp_levels_sort(t, SP_SORT_PLACE);
-	return 0;
+	return sum_up(t, e == 0 ? find_left(t) : e);
+}
+
+int sp_levels_open_crossed(struct sp_levels *t, struct sp_levels *rows, struct sp_levels *columns)
+{
+	memset(t, 0, sizeof(*t));
+	t->m = rows->m;
+	t->level = rows->level;
+	t->side[0] = rows;
+	t->side[1] = columns;
+	t->metrics = rows->metrics;
+	t->left = rows->left;
+	t->metrics_left = rows->metrics_left;
+	t->stamp = sp_map((t->m->n_components + 1) * sizeof(uint32_t));
+	return sum_up(t, t->stamp ? grow(t) : -ENOMEM);
+}
+
+const struct sp_level_row *sp_levels_crossing(const struct sp_levels *t, uint32_t row,
+					      uint32_t column)
+{
+	const uint32_t *slot = slot_of(t, crossing_key((uint32_t[]){ row, column }));
+
+	return *slot ? &t->row[*slot - 1] : NULL;
 }
 
 void sp_levels_close(struct sp_levels *t)
@@ -477,32 +560,50 @@ static void add_row(struct sp_levels *t, struct sp_level_row *to, const struct s
 		sp_metrics_sum(t->metrics, to->metric, from->metric);
 }
 
-void sp_levels_group(struct sp_levels *t)
+/* Makes one row of all rows with the same key. */
+static void join_rows(struct sp_levels *t, uint32_t *into)
 {
 	uint32_t n = 0;
 
-	if (!sp_level_is_code(t->level))
-		return;
-	add_detail(t, SP_PAIR_FUNCTIONS);
-	add_detail(t, SP_PAIR_LINE);
 	memset(t->slot, 0, 2ull * t->room * sizeof(*t->slot));
 	for (uint32_t i = 0; i < t->n; i++) {
-		uint64_t key = label_key(t, &t->row[i]);
+		uint64_t key = t->side[0] ? crossing_key(t->row[i].side)
+					  : label_key(t, &t->row[i]);
 		uint32_t *slot = slot_of(t, key);
 
 		if (*slot) {
 			add_row(t, &t->row[*slot - 1], &t->row[i]);
-			continue;
+		} else {
+			t->row[n] = t->row[i];
+			t->row[n].key = key;
+			*slot = ++n;
 		}
-		t->row[n] = t->row[i];
-		t->row[n].key = key;
-		*slot = ++n;
+		if (into)
+			into[i] = *slot - 1;
 	}
 	t->n = n;
-	t->grouped = true;
 	for (uint32_t i = 0; i < n; i++)
 		t->order[i] = i;
+}
+
+void sp_levels_group(struct sp_levels *t, uint32_t *into)
+{
+	for (uint32_t i = 0; into && i < t->n; i++)
+		into[i] = i;
+	if (!sp_level_is_code(t->level))
+		return;
+	add_detail(t, SP_PAIR_FUNCTIONS);
+	add_detail(t, SP_PAIR_LINE);
+	join_rows(t, into);
+	t->grouped = true;
 	sp_levels_sort(t, SP_SORT_PLACE);
+}
+
+void sp_levels_group_side(struct sp_levels *t, unsigned side, const uint32_t *into)
+{
+	for (uint32_t i = 0; i < t->n; i++)
+		t->row[i].side[side] = into[t->row[i].side[side]];
+	join_rows(t, NULL);
 }
 
 /* ---- the order ---------------------------------------------------------- */

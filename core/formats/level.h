@@ -1,5 +1,5 @@
 /* level.h: sums the counts of a model per row of a level: per CPU, core, package, thread ... Used
- * by the text format, report --per-NAME, diff and top.
+ * by the text format, report --per-NAME, diff and top. crossed.h sums for two levels.
  *
  * One pass over the model's relations finds the rows, so that they add up to all counts at any
  * level. Counts attributed to nothing of the level's kind (a CPU outside the topology, a package's
@@ -98,6 +98,8 @@ struct sp_level_row {
 	bool *unsupported;			/* [n_events] no CPU here can count the event */
 	struct sp_metric_sum *metric;	/* [metrics->n_slots]; NULL without metrics */
 
+	uint32_t side[2];		/* crossed.h: numbers of the rows of the two levels */
+	uint64_t latest;		/* private: number of the latest counts added */
 	uint64_t place, key;		/* private: sort and lookup keys */
 };
 
@@ -113,9 +115,11 @@ struct sp_levels {
 	uint32_t *order;		/* row numbers in sorted order */
 	struct sp_level_row *row;	/* in the order of discovery; use sp_levels_row */
 
+	struct sp_levels *side[2];	/* crossed.h: the two levels; NULL: rows of one level */
 	bool grouped;			/* sp_levels_group has run */
 	bool ranks;			/* rows are processes, and no two have the same rank */
-	uint32_t room;			/* private to level.c, as all fields below */
+	uint64_t latest;		/* private to level.c, as all fields below */
+	uint32_t room;
 	uint32_t *slot;			/* [2 * room] row number plus one, by key */
 	uint32_t *stamp;
 	const char *cache;
@@ -130,9 +134,22 @@ int sp_levels_open(struct sp_levels *t, struct sp_model *m, const struct sp_leve
 		   struct sp_metrics *metrics);
 void sp_levels_close(struct sp_levels *t);
 
+/* The same for two open levels of m, neither of them sorted or grouped: a row for each pair of
+ * their rows with counts (row->side). Counts omitted in the first level are omitted here. */
+int sp_levels_open_crossed(struct sp_levels *t, struct sp_levels *rows, struct sp_levels *columns);
+
 /* Makes one row of all pairs of call sites with the same name: by function, and by line if a
- * function has several regions. Call it once, before sp_levels_sort. */
-void sp_levels_group(struct sp_levels *t);
+ * function has several regions. Call it once, before sp_levels_sort. into: [t->n] is set to the new
+ * numbers of the rows; NULL: not needed. */
+void sp_levels_group(struct sp_levels *t, uint32_t *into);
+
+/* Crossed levels: makes one row of all rows whose numbers in level `side` (0 or 1) became one in
+ * sp_levels_group. */
+void sp_levels_group_side(struct sp_levels *t, unsigned side, const uint32_t *into);
+
+/* The row for these numbers of rows in the two levels, or NULL. */
+const struct sp_level_row *sp_levels_crossing(const struct sp_levels *t, uint32_t row,
+					      uint32_t column);
 
 /* order of the machine, threads by their start (the order after opening) */
 #define SP_SORT_PLACE		(-1L)

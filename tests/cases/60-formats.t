@@ -114,7 +114,8 @@ while read -r want without option; do
 		is "those are named" "$(sed 's/.*use -f //; s/ or /,/g' "$tmp/with.err")" "$want"
 done <<END
 text,json,csv - --per-core
-text,json --per-cpu --per-core
+text,json,csv --per-cpu --per-thread
+text,json --per-cpu_--per-core --per-package
 text,json,csv --per-cpu --sort EV_A
 text,json,csv,html - -m $tmp/ab.csv
 text,json,csv,hwloc,html,trace,store - --events EV_B

@@ -22,7 +22,8 @@ done
 # Removes what a page does not show: readings that are not kept, and intervals, which are in the level of call sites (and
 # that has a row for each function)
 plainly() {
-	json "$1" '$_->{level} eq "callsite" and $_->{rows} = [] for @{$d->{levels}};
+	json "$1" 'delete $d->{crossed}; @{$d->{levels}} = sort { $a->{level} cmp $b->{level} }
+		grep { $_->{level} ne "cpu" } @{$d->{levels}}; $_->{level} eq "callsite" and $_->{rows} = [] for @{$d->{levels}};
 		$_->{intervals} = [] for @{$d->{relations}};
 		$_->{entries} = [grep { @{$_->{list}} } map { $_->{list} = [grep { $_->{permanent} } @{$_->{list}}]; $_ } @{$_->{entries}}] for @{$d->{relations}}; $d' 2>/dev/null
 }

@@ -261,7 +261,7 @@ table <<'END_OF_TABLE'
 2|1|-|sspapi top: name one process, or one live file|top
 2|1|-|sspapi report: --readings supports neither levels nor metrics|report --readings --per-cpu a.sspapi
 2|1|-|sspapi report: --readings: the text format does not support it; use -f csv|report --readings -f text a.sspapi
-2|1|-|sspapi report: 'more than one --per-LEVEL': the csv format does not support it; use -f text or json|report -f csv --per-cpu --per-core a.sspapi
+2|1|-|sspapi report: 'more than two --per-LEVEL': the csv format does not support it; use -f text or json|report -f csv --per-cpu --per-core --per-package a.sspapi
 2|1|-|sspapi report: --all=3: this option takes no value (sspapi help report lists the options)|report --all=3 a.sspapi
 2|1|-|sspapi list: b: name at most one word|list a b
 1|0|+|-|list no-such-event-anywhere

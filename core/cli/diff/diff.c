@@ -205,7 +205,7 @@ static int add_run(struct sp_diff *d, unsigned side, struct sp_model *m,
 	e = sp_levels_open(&r->levels, m, level, metrics);
 	if (e == 0) {
 		if (d->format != SP_DIFF_CSV)
-			sp_levels_group(&r->levels);
+			sp_levels_group(&r->levels, NULL);
 		s->n++;
 		add_up(r);
 		e = metrics ? sp_diff_metrics_keep(&r->metrics, &d->metrics, &r->levels, &r->total,

@@ -41,7 +41,7 @@ static int check_dump_format(const struct sp_report *r, const struct sp_format_w
 		unsigned needs;		/* enum sp_format_can */
 		const char *option;
 	} wish[] = {
-		{ r->n_levels > 1, SP_CAN_SEVERAL_LEVELS, "more than one --per-LEVEL" },
+		{ r->n_levels > 2, SP_CAN_SEVERAL_LEVELS, "more than two --per-LEVEL" },
 		{ r->n_levels, SP_CAN_LEVELS, "--per-LEVEL" },
 		{ r->show.sort, SP_CAN_LEVELS, "--sort" },
 		{ r->metrics.any, SP_CAN_METRICS, "-m" },

@@ -101,7 +101,7 @@ static void open_level(struct sp_page_part *p, unsigned i)
 	l->name = sp_page_part_level[i] + strlen("per-");
 	sp_check_alloc(sp_levels_open(&t, p->show->m, sp_level_by_name(l->name), NULL) < 0 ? NULL
 											   : &t);
-	sp_levels_group(&t);
+	sp_levels_group(&t, NULL);
 	l->n = t.n;
 	l->row = sp_check_alloc(calloc(t.n + 1, sizeof(*l->row)));
 	l->has = sp_check_alloc(calloc(t.n + 1, sizeof(*l->has)));

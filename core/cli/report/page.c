@@ -39,9 +39,13 @@ static uint64_t more_escaped(const char *bytes, size_t n)
 	return more;
 }
 
+/* The levels of a page with call sites by CPUs, which are the last two. */
+static const char *const with_heat[] = { "per-thread", "per-process", "per-machine", "per-callsite",
+					 "per-cpu" };
+
 /* Writes report's JSON with the levels of the page's tables into ROOM bytes; p: only that part of
- * the run. Returns the bytes or -errno; -EFBIG: too large. */
-static int json(char *room, const struct sp_selection *s, const struct sp_page_part *p)
+ * the run; heat: with call sites by CPUs. Returns the bytes or -errno; -EFBIG: too large. */
+static int json(char *room, const struct sp_selection *s, const struct sp_page_part *p, bool heat)
 {
 	struct sp_report levels = {
 		.verb = "report", .show = *s, .has_row = p ? sp_page_part_has_row : NULL, .of = p
@@ -49,8 +53,9 @@ static int json(char *room, const struct sp_selection *s, const struct sp_page_p
 	struct sp_out o;
 	int e;
 
-	for (unsigned i = 0; i < SP_PAGE_PART_LEVELS; i++)
-		sp_report_level(&levels, sp_page_part_level[i]);
+	for (unsigned i = 0; i < (heat ? SP_COUNT(with_heat) : SP_PAGE_PART_LEVELS); i++)
+		sp_report_level(&levels, heat ? with_heat[i] : sp_page_part_level[i]);
+	levels.crossed = heat;
 	sp_out_init(&o, -1, room, ROOM);
 	levels.show.brief = true;
 	sp_json_dump(&o, &levels.show);
@@ -66,15 +71,17 @@ static int json(char *room, const struct sp_selection *s, const struct sp_page_p
 /* Writes the whole run, or the largest part that fits. */
 static int some_json(char *room, struct sp_selection *s)
 {
-	int e = json(room, s, NULL);
+	int e = json(room, s, NULL, s->m->n_callsites > 0);
 	struct sp_page_part *p;
 
+	if (e == -EFBIG)
+		e = json(room, s, NULL, false);
 	if (e != -EFBIG)
 		return e;
 	p = sp_page_part_open(s);
 	for (uint32_t limit = 512; limit && e == -EFBIG; limit /= 2) {
 		s->part = sp_page_part_limit(p, limit);
-		e = json(room, s, p);
+		e = json(room, s, p, false);
 	}
 	return e;
 }

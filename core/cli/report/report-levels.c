@@ -8,6 +8,7 @@
 #include "../files/file.h"
 #include "../tool/cmd.h"
 #include "../tool/suggest.h"
+#include "crossed.h"
 #include "report.h"
 
 #define PAIR_WIDTH 500u		/* columns of two call sites in JSON's labels */
@@ -23,6 +24,7 @@ bool sp_report_level(struct sp_report *r, const char *option)
 	if (!l || r->n_levels == SP_REPORT_LEVELS)
 		return false;
 	r->level[r->n_levels++] = l;
+	r->crossed = r->n_levels == 2;
 	return true;
 }
 
@@ -146,17 +148,32 @@ static int open_level(struct sp_levels *t, const struct sp_report *r, unsigned i
 	int e = sp_levels_open(t, r->show.m, r->level[i], r->show.metrics);
 
 	if (e == 0 && grouped)
-		sp_levels_group(t);
+		sp_levels_group(t, NULL);
 	if (e == 0)
 		sp_levels_sort(t, sort_key(r, r->show.m));
 	return e;
 }
 
+static int open_crossed(struct sp_crossed *x, const struct sp_report *r, bool grouped)
+{
+	return sp_crossed_open(x, r->show.m, &r->level[r->n_levels - 2], r->show.metrics, grouped,
+			       sort_key(r, r->show.m));
+}
+
 int sp_report_text(const struct sp_report *r, struct sp_out *o)
 {
+	struct sp_crossed x;
+	int crossed = r->crossed ? open_crossed(&x, r, !r->show.all) : 0;
+
+	if (crossed < 0)
+		return crossed;
 	if (r->framed)
 		sp_text_begin(o, &r->show);
-	for (unsigned i = 0; i < r->n_levels; i++) {
+	if (r->crossed) {
+		sp_crossed_text(o, &r->show, &x, r->framed);
+		sp_crossed_close(&x);
+	}
+	for (unsigned i = 0; !r->crossed && i < r->n_levels; i++) {
 		struct sp_levels levels;
 		int e = open_level(&levels, r, i, !r->show.all);
 
@@ -184,29 +201,25 @@ static bool compute(const struct sp_report *r, const struct sp_level_row *row)
 
 /* Returns the suffix of the event's name that identifies a cache: the tidy CSV has no column for
  * caches, and a package may have several. */
-static const char *behind_name(const struct sp_levels *levels, const struct sp_level_row *row,
-			       char text[200])
+static void behind_name(struct sp_out *o, const struct sp_levels *levels,
+			const struct sp_level_row *row)
 {
-	struct sp_out o;
-
-	sp_memory_init(&o, text, 200);
-	if (levels->level->what == SP_LEVEL_CACHE) {
-		/* "not on a known CPU" */
-		sp_out_text(&o, row->component < 0 && !row->cpus ? " " : " on ");
-		sp_level_label(&o, levels, row, PAIR_WIDTH);
-	}
-	return sp_memory_text(&o);
+	if (levels->level->what != SP_LEVEL_CACHE)
+		return;
+	/* "not on a known CPU" */
+	sp_out_text(o, row->component < 0 && !row->cpus ? " " : " on ");
+	sp_level_label(o, levels, row, PAIR_WIDTH);
 }
 
 static bool csv_row(const struct sp_report *r, struct sp_out *o, const struct sp_levels *levels,
-		    const struct sp_level_row *row)
+		    const struct sp_level_row *row, const char *behind)
 {
 	const struct sp_model *m = levels->m;
-	char buf[32], what[200];
 	struct sp_csv_place p = sp_csv_place_of(levels, row);
+	char buf[32];
 	bool mixed;
 
-	p.what = behind_name(levels, row, what);
+	p.what = behind;
 	for (uint32_t e = 0; e < m->n_events; e++) {
 		if (!sp_selection_event(&r->show, e) || !(row->counted[e] || row->unsupported[e]))
 			continue;
@@ -221,17 +234,60 @@ static bool csv_row(const struct sp_report *r, struct sp_out *o, const struct sp
 	return mixed;
 }
 
-int sp_report_csv(const struct sp_report *r, struct sp_out *o)
+static int csv_level(const struct sp_report *r, struct sp_out *o, bool *mixed)
 {
 	struct sp_levels levels;
-	bool mixed = false;
+	struct sp_out behind;
+	char text[200];
 
 	if (open_level(&levels, r, 0, false) < 0)
 		return -ENOMEM;
-	sp_out_text(o, SP_CSV_HEADER);
-	for (uint32_t n = 0; n < levels.n; n++)
-		mixed |= csv_row(r, o, &levels, sp_levels_row(&levels, n));
+	for (uint32_t n = 0; n < levels.n; n++) {
+		const struct sp_level_row *row = sp_levels_row(&levels, n);
+
+		sp_memory_init(&behind, text, sizeof(text));
+		behind_name(&behind, &levels, row);
+		*mixed |= csv_row(r, o, &levels, row, sp_memory_text(&behind));
+	}
 	sp_levels_close(&levels);
+	return 0;
+}
+
+/* Lines with the keys of both levels. */
+static int csv_crossed(const struct sp_report *r, struct sp_out *o, bool *mixed)
+{
+	struct sp_crossed x;
+	struct sp_out behind;
+	char text[200];
+
+	if (open_crossed(&x, r, false) < 0)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < x.rows.n; i++)
+		for (uint32_t k = 0; k < x.columns.n; k++) {
+			const struct sp_level_row *cell = sp_crossed_cell(&x, i, k);
+			struct sp_level_row whole;
+
+			if (!cell)
+				continue;
+			whole = sp_crossed_whole(&x, cell);
+			sp_memory_init(&behind, text, sizeof(text));
+			behind_name(&behind, &x.rows, sp_levels_row(&x.rows, i));
+			behind_name(&behind, &x.columns, sp_levels_row(&x.columns, k));
+			*mixed |= csv_row(r, o, &x.rows, &whole, sp_memory_text(&behind));
+		}
+	sp_crossed_close(&x);
+	return 0;
+}
+
+int sp_report_csv(const struct sp_report *r, struct sp_out *o)
+{
+	bool mixed = false;
+	int e;
+
+	sp_out_text(o, SP_CSV_HEADER);
+	e = r->crossed ? csv_crossed(r, o, &mixed) : csv_level(r, o, &mixed);
+	if (e < 0)
+		return e;
 	for (uint32_t i = 0; i < r->show.m->n_processes; i++)
 		sp_csv_beginnings(o, &r->show, i);
 	if (mixed)
@@ -262,13 +318,23 @@ static void json_values(const struct sp_report *r, struct sp_out *o, const struc
 	sp_out_char(o, '}');
 }
 
+static void json_counts(const struct sp_report *r, struct sp_out *o, const struct sp_level_row *row)
+{
+	bool mixed;
+
+	json_values(r, o, row, ",\n    \"total\": {", row->total);
+	json_values(r, o, row, ",\n    \"exact\": {", row->exact);
+	mixed = compute(r, row);
+	sp_metrics_json(o, r->show.metrics);
+	sp_out_text(o, mixed ? ", \"mixed_cpu_kinds\": true}" : "}");
+}
+
 static void json_row(const struct sp_report *r, struct sp_out *o, const struct sp_levels *levels,
 		     const struct sp_level_row *row)
 {
 	const struct sp_model *m = levels->m;
 	char label[600];
 	struct sp_out words;
-	bool mixed;
 
 	sp_memory_init(&words, label, sizeof(label));
 	sp_level_label(&words, levels, row, PAIR_WIDTH);
@@ -287,11 +353,34 @@ static void json_row(const struct sp_report *r, struct sp_out *o, const struct s
 	if (row->tid >= 0)
 		sp_json_f(o, ", \"tid\": %d", row->tid);
 	sp_json_f(o, ", \"cpus\": %u, \"readings\": %lu", row->cpus, row->readings);
-	json_values(r, o, row, ",\n    \"total\": {", row->total);
-	json_values(r, o, row, ",\n    \"exact\": {", row->exact);
-	mixed = compute(r, row);
-	sp_metrics_json(o, r->show.metrics);
-	sp_out_text(o, mixed ? ", \"mixed_cpu_kinds\": true}" : "}");
+	json_counts(r, o, row);
+}
+
+/* The counts of two levels together, by the numbers of their rows in "levels". */
+static int json_crossed(const struct sp_report *r, struct sp_out *o)
+{
+	struct sp_crossed x;
+	int e = open_crossed(&x, r, r->show.brief);
+
+	if (e < 0)
+		return e;
+	sp_levels_sort(&x.columns, sort_key(r, r->show.m));
+	sp_json_f(o, ",\n \"crossed\": {\"rows\": %s, \"columns\": %s, \"cells\": [", x.rows.level->name,
+		  x.columns.level->name);
+	for (uint32_t i = 0; i < x.rows.n && !o->error; i++)
+		for (uint32_t k = 0; k < x.columns.n && !o->error; k++) {
+			const struct sp_level_row *cell = sp_crossed_cell(&x, i, k);
+
+			if (!cell)
+				continue;
+			sp_json_line(o, "  ");
+			sp_json_f(o, "{\"row\": %u, \"column\": %u, \"readings\": %lu", i, k,
+				  cell->readings);
+			json_counts(r, o, cell);
+		}
+	sp_out_text(o, "]}");
+	sp_crossed_close(&x);
+	return 0;
 }
 
 int sp_report_json(const struct sp_report *r, struct sp_out *o)
@@ -314,5 +403,5 @@ int sp_report_json(const struct sp_report *r, struct sp_out *o)
 		sp_levels_close(&levels);
 	}
 	sp_out_char(o, ']');
-	return 0;
+	return r->crossed ? json_crossed(r, o) : 0;
 }

@@ -17,6 +17,7 @@ struct sp_report {
 	struct sp_selection show;
 	const struct sp_level *level[SP_REPORT_LEVELS];	/* in the order of the command line */
 	unsigned n_levels;
+	bool crossed;			/* the last two levels together, as one table */
 	bool no_symbols;		/* do not read the files that the store names */
 	bool all_symbols;		/* also read those of other users */
 	struct sp_metrics_request metrics;	/* -m */
@@ -29,8 +30,8 @@ struct sp_report {
 	const void *of;
 };
 
-/* Adds the level of an option ("per-core", also perf stat's names). False: no such level, or too
- * many levels. */
+/* Adds the level of an option ("per-core", also perf stat's names). Two levels are crossed, more
+ * are tables of their own. False: no such level, or too many levels. */
 bool sp_report_level(struct sp_report *r, const char *option);
 
 /* Returns whether the model has counts of an event with this name. */
@@ -61,5 +62,5 @@ void sp_report_there_are(const char *what, const struct sp_model *m, const struc
 /* Return 0 or -ENOMEM. */
 int sp_report_text(const struct sp_report *r, struct sp_out *o);
 int sp_report_csv(const struct sp_report *r, struct sp_out *o);
-/* Writes `, "levels": [...]`, to follow the last key of the JSON dump. */
+/* Writes `, "levels": [...]`, and "crossed" for two, to follow the last key of the JSON dump. */
 int sp_report_json(const struct sp_report *r, struct sp_out *o);

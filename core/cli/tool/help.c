@@ -131,6 +131,8 @@ static void levels(const char *verb)
 		if (strcmp(verb, "stat") != 0 || level->what != SP_LEVEL_CALLSITE)
 			printf("  --%-16s a row per %s\n", longs[i].name, level->row);
 	}
+	if (strcmp(verb, "diff") != 0)
+		puts("  Two levels make one table: rows of the first, columns of the second.");
 }
 
 void sp_help_all(FILE *to)

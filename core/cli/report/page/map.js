@@ -149,7 +149,7 @@ class MachineMap {
 		g.setAttribute('data-leaf', this.leaves.indexOf(b));
 		g.setAttribute('data-value', v ?? '');
 		g.classList.toggle('none', v == null || !Number(v));
-		g.classList.toggle('deep', x > 0.6);
+		g.classList.toggle('deep', x > DEEP);
 		g.style.setProperty('--x', x);
 		if (this.cell.h > 15)
 			g.append(...lines.slice(0, Math.floor(this.cell.h / 16)).map((l, i) => make('text',

@@ -336,7 +336,7 @@ function eventSection() {
 
 document.body.append(head(), columns.length ? chooser() : '', make('main', null, components.length && columns.length ? mapSection() : '',
 	job ? processSection() : '', hosts.length > 1 ? hostSection() : '',
-	level('thread').length ? threadSection() : '', data.callsites.length && level('callsite').length ? siteSection() : '', readingSection() ?? '', gaugeSection() ?? '', eventSection()));
+	level('thread').length ? threadSection() : '', data.callsites.length && level('callsite').length ? siteSection() : '', heatSection() ?? '', readingSection() ?? '', gaugeSection() ?? '', eventSection()));
 if (columns.length)
 	choose(chosen);
 

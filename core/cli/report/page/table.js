@@ -2,6 +2,8 @@
  * without a mouse, and on paper the first hundred. */
 
 const PAPER = 100;
+/* From this share of the largest on, a colour needs light letters. */
+const DEEP = 0.6;
 
 function make(tag, attributes, ...inside) {
 	const svg = /^(svg|g|rect|text|path|line|circle|title|polyline)$/.test(tag);
@@ -69,13 +71,15 @@ class Table {
 			const button = make('button', { type: 'button', title: c.hint }, c.title);
 
 			button.addEventListener('click', () => this.sort(c));
-			return make('th', { scope: 'col', 'aria-sort': 'none', class: c.number ? 'number' : undefined }, button);
+			return make('th', { scope: 'col', 'aria-sort': 'none', class: c.narrow ? 'narrow' : c.number ? 'number' : undefined }, button);
 		});
 		this.head.replaceChildren(...this.heads);
 	}
 	/* Of the longest text there is: rows that come later move nothing.  The first column stays in sight, so it leaves
 	 * room for others. */
 	width(c, i) {
+		if (c.narrow)
+			return c.narrow;
 		const marks = row => i === 0 ? (this.mark?.(row) ?? '').length : 0;
 
 		c.most = c.most || this.all.reduce((most, row) => Math.max(most, marks(row) + c.text(row).length), Math.ceil(c.title.length * 1.2) + 2);	/* (bold capitals) */
@@ -148,6 +152,15 @@ class Table {
 				td.style.setProperty('--x', c.bar(row) || 0);
 			if (c.bar)
 				td.classList.add('share');
+			if (c.heat) {
+				const x = c.heat(row);
+
+				td.style.setProperty('--x', x ?? 0);
+				td.classList.add('heat');
+				td.classList.toggle('narrow', !!c.narrow);
+				td.classList.toggle('none', x === null);
+				td.classList.toggle('deep', x > DEEP);
+			}
 			return td;
 		});
 
