@@ -330,8 +330,8 @@ static void add_cpu(struct sp_levels *t, struct sp_level_row *row, const struct 
 	}
 }
 
-/* Adds the events of r that count at `place` (-1: on the CPU of the reading; SP_METRIC_ANYWHERE: all
- * events), which is now in `c`. */
+/* Adds the events of r that count at `place` (-1: on the CPU of the reading; SP_METRIC_ANYWHERE:
+ * all events), which is now in `c`. */
 static int add_at(struct sp_levels *t, const struct sp_row *r, const struct counts *c,
 		  int32_t place)
 {

@@ -18,9 +18,9 @@ struct sp_crossed {
 	struct sp_levels rows, columns, cells;
 };
 
-/* metrics: as for sp_levels_open. grouped: by sp_levels_group. sort: as for sp_levels_sort, for rows;
- * columns have the order of the machine. Returns 0 or -ENOMEM; after an error there is nothing to
- * close. */
+/* metrics: as for sp_levels_open. grouped: by sp_levels_group. sort: of the rows, as for
+ * sp_levels_sort; columns have the order of the machine. Returns 0 or -ENOMEM; after an error there
+ * is nothing to close. */
 int sp_crossed_open(struct sp_crossed *x, struct sp_model *m, const struct sp_level *const level[2],
 		    struct sp_metrics *metrics, bool grouped, long sort);
 void sp_crossed_close(struct sp_crossed *x);

@@ -365,8 +365,8 @@ static int json_crossed(const struct sp_report *r, struct sp_out *o)
 	if (e < 0)
 		return e;
 	sp_levels_sort(&x.columns, sort_key(r, r->show.m));
-	sp_json_f(o, ",\n \"crossed\": {\"rows\": %s, \"columns\": %s, \"cells\": [", x.rows.level->name,
-		  x.columns.level->name);
+	sp_json_f(o, ",\n \"crossed\": {\"rows\": %s, \"columns\": %s, \"cells\": [",
+		  x.rows.level->name, x.columns.level->name);
 	for (uint32_t i = 0; i < x.rows.n && !o->error; i++)
 		for (uint32_t k = 0; k < x.columns.n && !o->error; k++) {
 			const struct sp_level_row *cell = sp_crossed_cell(&x, i, k);
