@@ -171,16 +171,13 @@ static void place_rows(struct sp_diff *d, struct sp_diff_run *s)
 	}
 }
 
-/* Notes events that a run counted in several modes, "EV (user)" and "EV (kernel)", or that two runs
- * counted in different modes: each mode is an event. */
-
 static bool shows(const struct sp_diff *d, struct sp_model *m, uint32_t e)
 {
 	return sp_selection_event(&(struct sp_selection){ .m = m, .events = d->events }, e);
 }
 
-/* Events that a run counted in several modes, "EV (user)" and "EV (kernel)", or that two runs
- * counted in unlike ones: they are as many events. */
+/* Notes events that a run counted in several modes, "EV (user)" and "EV (kernel)", or that two runs
+ * counted in different modes: each mode is an event. */
 static void note_modes(struct sp_diff *d, const struct sp_model *m)
 {
 	char buf[32];
@@ -315,7 +312,7 @@ static void index_run(struct sp_diff *d, struct sp_diff_run *s)
 struct value {
 	bool there, unproven;
 	bool metric, whole;		/* a derived metric; it is always an integer */
-	bool noisy;			/* a derived metric; it is always an integer */
+	bool noisy;			/* varies between equal runs: a clock, or a metric */
 	enum sp_data_type type;
 	int64_t v, exact;		/* of several runs the rounded mean */
 	struct sp_spread spread;
