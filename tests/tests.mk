@@ -249,6 +249,7 @@ $(T)/unit/t-event-cpus: $(B)/preload/percpu/event-cpus.o
 $(T)/unit/t-target: $(B)/preload/percpu/target.o
 $(T)/unit/t-rest: $(B)/preload/percpu/home-off.o $(B)/preload/percpu/window.o
 $(T)/unit/t-steps: $(B)/preload/callsites/stack-hash.o
+$(T)/unit/t-unwind: $(B)/preload/callsites/stack-hash.o
 $(T)/unit/t-cpu-select: $(B)/preload/percpu/cpu-select.o $(B)/preload/percpu/window.o
 
 $(T)/unit/t-fake: tests/fake/t-fake.c $(FAKE)/libpapi.so.7.0

@@ -136,67 +136,127 @@ static uint32_t first_of(const struct sp_model *m, uint32_t id)
 	return m->intervals.first_site && id < m->n_callsites ? m->intervals.first_site[id] : id;
 }
 
-/* Checks that two sites are the same, or that a is cut and has the first frames of b. */
-static bool same_site(const struct sp_model *m, uint32_t a, uint32_t b, bool cut)
+/* Checks that site a has exactly the first n frames of b, and the same call and name. */
+static bool has_frames_of(const struct sp_model *m, uint32_t a, uint32_t b, uint32_t n)
 {
 	struct sp_callsite x, y;
 	uint32_t i = 0;
 
-	if (!sp_model_callsite(m, a, &x) || !sp_model_callsite(m, b, &y) ||
-	    (cut ? !x.is_cut || x.frames >= y.frames : x.frames != y.frames) ||
-	    x.call != y.call || strcmp(x.name, y.name) != 0)
+	if (!sp_model_callsite(m, a, &x) || !sp_model_callsite(m, b, &y) || x.frames != n ||
+	    y.frames < n || x.call != y.call || strcmp(x.name, y.name) != 0)
 		return false;
-	while (i < x.frames && sp_model_same_frame(m, a, i, b, i))
+	while (i < n && sp_model_same_frame(m, a, i, b, i))
 		i++;
-	return i == x.frames;
+	return i == n;
 }
 
-/* A hash that is equal for sites of the same code. */
-static uint64_t code_of(const struct sp_model *m, uint32_t id)
+/* Hashes that are equal for sites of the same code: hash_call(), then hash_frame() for each. */
+static uint64_t hash_call(const struct sp_model *m, uint32_t id)
 {
-	uint32_t n = 0;
+	struct sp_callsite c;
+
+	sp_model_callsite(m, id, &c);
+	return sp_digest(sp_digest(SP_DIGEST, &c.call, sizeof(c.call)), c.name, strlen(c.name));
+}
+
+static uint64_t hash_frame(const struct sp_model *m, uint64_t hash, const struct sp_frame *f)
+{
+	const struct sp_module *o = module_of(m, f);
+	uint64_t offset = f->address - (o ? o->base : 0);
+
+	return sp_digest(hash, &offset, sizeof(offset));
+}
+
+/* A hash table of call sites by their code. */
+struct site_table {
+	uint32_t *site;			/* ids; 0: free */
+	uint32_t room;			/* a power of two */
+};
+
+static bool open_table(struct site_table *t, const struct sp_model *m)
+{
+	t->room = 4;
+	while (t->room < 2 * m->n_callsites)
+		t->room *= 2;
+	t->site = sp_map(t->room * sizeof(*t->site));
+	return t->site != NULL;
+}
+
+static void close_table(const struct site_table *t)
+{
+	sp_unmap(t->site, t->room * sizeof(*t->site));
+}
+
+/* Returns the place of the site with the first n frames of `id`, or the free place for it. */
+static uint32_t *place_of(const struct site_table *t, const struct sp_model *m, uint32_t id,
+			  uint32_t n, uint64_t hash)
+{
+	uint32_t at = (uint32_t)hash & (t->room - 1);
+
+	while (t->site[at] && !has_frames_of(m, t->site[at], id, n))
+		at = (at + 1) & (t->room - 1);
+	return &t->site[at];
+}
+
+/* Returns the table's site with the code of `id`, or adds that one. */
+static uint32_t find_or_add(const struct site_table *t, const struct sp_model *m, uint32_t id)
+{
+	uint32_t n = 0, *place;
 	const struct sp_site *s = site_of(m, id, &n);
-	uint64_t code = n;
+	uint64_t hash = hash_call(m, id);
 
-	for (uint32_t i = 0; s && i < n; i++) {
-		const struct sp_frame *f = (const struct sp_frame *)(s + 1) + i;
-		const struct sp_module *o = module_of(m, f);
+	if (!s)
+		return id;
+	for (uint32_t i = 0; i < n; i++)
+		hash = hash_frame(m, hash, (const struct sp_frame *)(s + 1) + i);
+	place = place_of(t, m, id, n, hash);
+	*place = *place ? *place : id;
+	return *place;
+}
 
-		code = (code ^ (f->address - (o ? o->base : 0))) * 0x9e3779b97f4a7c15u;
+/* Returns the table's site with the fewest first frames of `id`, but not all of them; 0: none. */
+static uint32_t find_cut(const struct site_table *t, const struct sp_model *m, uint32_t id)
+{
+	uint32_t n = 0, cut = 0;
+	const struct sp_site *s = site_of(m, id, &n);
+	uint64_t hash = hash_call(m, id);
+
+	for (uint32_t i = 0; i + 1 < n && !cut; i++) {
+		hash = hash_frame(m, hash, (const struct sp_frame *)(s + 1) + i);
+		cut = *place_of(t, m, id, i + 1, hash);
 	}
-	return code;
+	return cut;
 }
 
 /* Fill in first_site, the first call site with the same code: a library may be loaded twice. */
 static void find_first(struct sp_model *m)
 {
-	uint64_t bytes = m->n_callsites * sizeof(uint64_t),
-		 *code = m->n_callsites > 2 ? sp_map(bytes) : NULL;
+	struct site_table t;
+	uint32_t *first;
 
-	if (code)
-		m->intervals.first_site = sp_map(m->n_callsites * sizeof(*m->intervals.first_site));
-	for (uint32_t id = 0; code && m->intervals.first_site && id < m->n_callsites; id++) {
-		uint32_t first = 0;
-
-		code[id] = code_of(m, id);
-		while (first < id && (code[first] != code[id] || !same_site(m, first, id, false)))
-			first++;
-		m->intervals.first_site[id] = first;
-	}
-	sp_unmap(code, bytes);
+	if (m->n_callsites <= 2 || !open_table(&t, m))
+		return;
+	first = sp_map(m->n_callsites * sizeof(*first));
+	for (uint32_t id = 1; first && id < m->n_callsites; id++)
+		first[id] = find_or_add(&t, m, id);
+	m->intervals.first_site = first;
+	close_table(&t);
 }
 
 void sp_model_join_callsites(struct sp_model *m)
 {
 	uint32_t *first = m->intervals.first_site;
+	struct sp_callsite c;
+	struct site_table t;
 
-	for (uint32_t id = 1; first && id < m->n_callsites; id++) {
-		uint32_t least = id;
-
-		for (uint32_t i = 1; i < m->n_callsites; i++)
-			least = same_site(m, i, least, true) ? i : least;
-		first[id] = first[least];
-	}
+	if (!first || !open_table(&t, m))
+		return;
+	for (uint32_t id = 1; id < m->n_callsites; id++)
+		if (sp_model_callsite(m, id, &c) && c.is_cut)
+			(void)find_or_add(&t, m, id);
+	for (uint32_t id = 1; id < m->n_callsites; id++)
+		first[id] = first[find_cut(&t, m, id) ?: id];
+	close_table(&t);
 }
 
 void sp_intervals_index(struct sp_model *m)

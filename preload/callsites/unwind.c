@@ -343,6 +343,10 @@ static const struct rule_entry *store_rule(uintptr_t to, const struct sp_rule *r
 		rules[i].rule = *rule;
 		rules[i].rule.ends_path = is_end(rule->function);
 		store_release(&rules[i].to, to);
+		/* sp_unwind_end_at() finds the rule, or this thread finds the function. */
+		__atomic_thread_fence(__ATOMIC_SEQ_CST);
+		if (is_end(rule->function))
+			store_relaxed(&rules[i].rule.ends_path, true);
 		r = &rules[i];
 	}
 	return r;
@@ -361,6 +365,7 @@ void sp_unwind_end_at(uintptr_t function)
 		return;
 	ends[n_ends] = function;
 	store_release(&n_ends, n_ends + 1);
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);	/* see store_rule() */
 	for (uint32_t i = 0; i < RULES_MAX; i++)
 		if (load_acquire(&rules[i].to) > CLAIMED && rules[i].rule.function == function)
 			store_relaxed(&rules[i].rule.ends_path, true);

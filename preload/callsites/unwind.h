@@ -63,7 +63,8 @@ void sp_path_add_steps(const uint16_t *rule, uint32_t most, const struct sp_stac
 /* The start of the function to which a call returns, if the rule is known; else 0. */
 uintptr_t sp_unwind_function(uintptr_t to);
 
-/* Lets paths end with the frame of this function from now on. Called while no path is added. */
+/* Lets paths end with the frame of this function from now on. Called while no path is added;
+ * other threads may walk. */
 void sp_unwind_end_at(uintptr_t function);
 
 /* Checks for a call that returns to such a function. */

@@ -134,6 +134,8 @@ children=''
 run rows "$sspapi" stat --cgroup / -I 10 -e page-faults -o rows.sspapi "$apps/counted" pages 2000
 is "-I: the rows' sum is the total" "$(awk '/ s  CPU / { n += $5 } END { print n }' rows.err)" \
 	"$("$sspapi" report -f csv rows.sspapi | awk -F, '{ n += $16 } END { print n + 0 }')"
+run idle "$sspapi" stat -q --cgroup / -I 10 -f csv -e major-faults sleep 0.1
+is "-I: no rows where nothing was counted" "$(status_of idle) $(grep -c ',0$' idle.err)" "0 0"
 run status "$sspapi" stat --cgroup "$name" sh -c 'exit 9'
 is "the status is the command's" "$(status_of status)" 9
 

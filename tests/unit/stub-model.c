@@ -311,6 +311,9 @@ bool sp_row_cell(struct sp_model *m, struct sp_row *row, uint32_t i, struct sp_a
 	return true;
 }
 
+/* The calls of sites 1 and 2 if stub_twins: they are at one address then. Unknown: they are not. */
+static enum sp_site_call stub_twin_call[3];
+
 /* Of each relation that has intervals: from nowhere to site 1 all but one of a CPU's
  * counts, from there to site 2 the last one. */
 bool sp_row_interval(struct sp_model *m, struct sp_row *row, uint32_t i,
@@ -325,7 +328,7 @@ bool sp_row_interval(struct sp_model *m, struct sp_row *row, uint32_t i,
 		total[0][e] = i % 2 ? 1 : cpu.total[e] - 1;
 		total[1][e] = cpu.exact[e] == cpu.total[e] ? total[0][e] : i % 2 ? 0 : cpu.exact[e];
 	}
-	*at = (struct sp_interval_counts){ .from = i % 2,
+	*at = (struct sp_interval_counts){ .from = stub_twin_call[1] ? 1 : i % 2,
 				   .to = 1 + i % 2,
 				   .cpu = cpu.cpu,
 				   .component = cpu.component,
@@ -343,7 +346,8 @@ static bool stub_twins;	/* sites 1 and 2 are on one line of one function, called
 bool sp_model_callsite(const struct sp_model *m, uint32_t id, struct sp_callsite *c)
 {
 	if (stub_twins && id) {
-		*c = (struct sp_callsite){ .frames = 2, .name = "" };
+		*c = (struct sp_callsite){ .frames = 2, .name = "",
+					   .call = stub_twin_call[id % 3] };
 		return id < 3;
 	}
 	*c = (struct sp_callsite){ .frames = id,
@@ -362,6 +366,7 @@ bool sp_model_frame(const struct sp_model *m, uint32_t id, uint32_t i, struct sp
 				     .offset = stub_twins && i ? 0x2000 : 0x1000 + id * 16 + i,
 				     .symbol = i ? "" : "ma\"in",
 				     .line = i ? "" : "a.c:7" };
+	f->offset = stub_twin_call[1] && !i ? 0x1000 : f->offset;
 	f->symbol = stub_symbol && !i ? stub_symbol : f->symbol;
 	f->into = stub_into;
 	f->n_into = i ? 0 : stub_n_into;

@@ -318,6 +318,23 @@ static void sites(void **state)
 	assert_null(strchr(strchr(text, '\n') + 1, '\n'));
 }
 
+/* Site 1 to 1 and 1 to 2, which differ in their calls only: no row takes the other's place. */
+static void calls_from_one_place(void **state)
+{
+	const char *text;
+
+	stub_twins = true;
+	stub_twin_call[1] = SP_SITE_PAPI + SP_OP_READ;
+	stub_twin_call[2] = SP_SITE_PAPI + SP_OP_STOP;
+	text = places_of(compared("callsite", same, other_interval));
+	stub_twins = false;
+	memset(stub_twin_call, 0, sizeof(stub_twin_call));
+	assert_int_equal(strncmp(text, "PAPI_read;matmul+0x1000;", 24), 0);
+	assert_non_null(strstr(text, " -> PAPI_read;matmul+0x1000;"));
+	assert_non_null(strstr(text, ",PAPI_TOT_CYC,42,1000000042,1000000000,+2380952380.95,"));
+	assert_null(strchr(strchr(text, '\n') + 1, '\n'));
+}
+
 /* ---- repeats
  * ------------------------------------------------------------------------------------- */
 
@@ -381,6 +398,7 @@ int main(void)
 		cmocka_unit_test(values),	 cmocka_unit_test(new_value),
 		cmocka_unit_test(sites),	 cmocka_unit_test(of_one_rank),
 		cmocka_unit_test(of_repeats),	 cmocka_unit_test(chance_of_t),
+		cmocka_unit_test(calls_from_one_place),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

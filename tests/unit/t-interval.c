@@ -564,6 +564,68 @@ static void sites(void **state)
 	sp_model_close(&m);
 }
 
+/* Adds n sites in groups of four: all frames; cut to two; cut to one, in odd groups of another
+ * call; and the first one again. */
+static void add_groups(uint32_t n)
+{
+	while (store.header->code.n_sites < n) {
+		struct sp_sites *b = sp_store_sites(&store, 4);
+
+		assert_non_null(b);
+		for (uint32_t i = 0; i < SP_SITES_EACH; i++) {
+			struct sp_site *at =
+				(struct sp_site *)((char *)(b + 1) + i * sp_site_bytes(4));
+			struct sp_frame *f = (struct sp_frame *)(at + 1);
+
+			at->n = i % 4 == 1 ? 2 : i % 4 == 2 ? 1 : 4;
+			at->is_cut = at->n < 4;
+			at->call = SP_SITE_PAPI + (i % 8 == 6 ? SP_OP_STOP : SP_OP_READ);
+			for (uint32_t k = 0; k < 4; k++)
+				f[k].address = k ? k : 16 * ((b->first + i + 3) / 4);
+		}
+	}
+}
+
+/* Returns the CPU time of joining n sites. */
+static uint64_t join_ns(uint32_t n, struct sp_model *m)
+{
+	uint64_t least = UINT64_MAX;
+
+	open_store(NULL);
+	store.header->callsites = 4;
+	add_groups(n);
+	open_model(m);
+	assert_int_equal(m->n_callsites, n + 1);
+	for (int i = 0; i < 5; i++) {
+		uint64_t start_ns = sp_ns_of(CLOCK_THREAD_CPUTIME_ID), ns;
+
+		sp_model_join_callsites(m);
+		ns = sp_ns_of(CLOCK_THREAD_CPUTIME_ID) - start_ns;
+		least = ns < least ? ns : least;
+	}
+	return least;
+}
+
+static void joined(void **state)
+{
+	struct sp_model m;
+	uint64_t few = join_ns(SP_SITES_MOST / 8, &m), many;
+
+	sp_model_close(&m);
+	close_store(NULL);
+	many = join_ns(SP_SITES_MOST, &m);
+	for (uint32_t id = 1; id <= SP_SITES_MOST; id++) {
+		uint32_t group = (id - 1) / 4 * 4 + 1, i = id - group;
+		bool odd = group % 8 != 1;
+
+		assert_int_equal(m.intervals.first_site[id], group + (odd && i != 2 ? 1 : 2));
+	}
+	if (many > 24 * few)
+		fail_msg("8 times as many sites take %f times as long", (double)many / (double)few);
+	sp_model_close(&m);
+	close_store(NULL);
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, open_with_sites, close_store)
 #define FLOATS(f) { #f " of quarters", f, open_with_sites, close_store, &floats }
 
@@ -578,6 +640,7 @@ int main(void)
 		TEST(in_parts),
 		TEST(folding),
 		cmocka_unit_test_setup_teardown(sites, open_events, close_store),
+		cmocka_unit_test(joined),
 		FLOATS(random_calls),
 		FLOATS(told_apart),
 		FLOATS(folding),

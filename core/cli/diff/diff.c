@@ -4,6 +4,7 @@
 
 #include "../../formats/format-csv.h"
 #include "../../formats/format-text-table.h"
+#include "../../formats/function-name.h"
 #include "../tool/cmd.h"
 #include "t-test.h"
 #include "diff.h"
@@ -63,7 +64,67 @@ static void thread_position(struct sp_out *o, const struct sp_diff_run *s,
 	sp_out_f(o, "#%u", nth);
 }
 
-static void position(struct sp_out *o, const struct sp_diff_run *s, const struct sp_level_row *row)
+/* Writes a call site's path in CSV; with its call, that precedes the path. */
+static void site_position(struct sp_out *o, const struct sp_model *m, uint32_t id, bool with_call)
+{
+	struct sp_callsite site;
+	const char *call = NULL;
+
+	if (with_call && sp_model_callsite(m, id, &site)) {
+		call = sp_site_call_name(site.call);
+		sp_out_f(o, *site.name ? "%s %s;" : call ? "%s;" : "", call ? call : "", site.name);
+	}
+	sp_csv_path(o, m, id);
+}
+
+/* The position of a pair of call sites in CSV: the same calls from the same code. */
+static const char *pair_position(const struct sp_model *m, const struct sp_level_row *row,
+				 bool with_calls)
+{
+	static char text[1u << 17];	/* two paths of 64 frames */
+	struct sp_out o;
+
+	sp_memory_init(&o, text, sizeof(text));
+	site_position(&o, m, row->from, with_calls);
+	sp_out_text(&o, " -> ");
+	site_position(&o, m, row->to, with_calls);
+	return sp_memory_text(&o);
+}
+
+static bool is_csv_pair(const struct sp_diff_run *s, const struct sp_level_row *row)
+{
+	return row->to && !s->levels.grouped;
+}
+
+/* Finds paths that several pairs of call sites have, which differ in their calls only: an
+ * interpreter makes all calls from one place. Older stores lack the calls, so the others'
+ * positions have them only there. */
+static void note_calls(struct sp_diff *d, const struct sp_diff_run *s)
+{
+	for (uint32_t r = 0; r < s->levels.n; r++) {
+		const struct sp_level_row *row = &s->levels.row[r];
+		const char *text;
+		uint32_t path, pair;
+
+		if (!is_csv_pair(s, row))
+			continue;
+		text = pair_position(s->levels.m, row, false);
+		path = sp_names_number(&d->paths, text, strlen(text));
+		text = pair_position(s->levels.m, row, true);
+		if (strcmp(text, (const char *)d->paths.name[path].key) == 0)
+			continue;
+		pair = sp_names_number(&d->pairs, text, strlen(text)) + 1;
+		d->pair_of_path = sp_grow_array(d->pair_of_path, &d->n_pair_of_path, path + 1,
+						sizeof(*d->pair_of_path));
+		if (d->pair_of_path[path] && d->pair_of_path[path] != pair)
+			sp_names_number(&d->paths_of_several, d->paths.name[path].key,
+					d->paths.name[path].bytes);
+		d->pair_of_path[path] = pair;
+	}
+}
+
+static void position(struct sp_out *o, const struct sp_diff *d, const struct sp_diff_run *s,
+		     const struct sp_level_row *row)
 {
 	const struct sp_model *m = s->levels.m;
 	const struct sp_component *c = row->component >= 0 ? &m->component[row->component] : NULL;
@@ -73,10 +134,12 @@ static void position(struct sp_out *o, const struct sp_diff_run *s, const struct
 		sp_out_f(o, "region %s", site.name);
 		return;
 	}
-	if (row->to && !s->levels.grouped) {	/* CSV: the same calls from the same code */
-		sp_csv_path(o, m, row->from);
-		sp_out_text(o, " -> ");
-		sp_csv_path(o, m, row->to);
+	if (is_csv_pair(s, row)) {
+		const char *path = pair_position(m, row, false);
+
+		sp_out_text(o, sp_names_find(&d->paths_of_several, path, strlen(path)) == SP_NO_NAME
+				       ? path
+				       : pair_position(m, row, true));
 		return;
 	}
 	if (row->process >= 0) {
@@ -103,21 +166,18 @@ static void place_rows(struct sp_diff *d, struct sp_diff_run *s)
 		if (d->only_sites && !s->levels.row[r].to)
 			continue;
 		sp_memory_init(&o, text, sizeof(text));
-		position(&o, s, &s->levels.row[r]);
+		position(&o, d, s, &s->levels.row[r]);
 		s->place[r] = sp_names_number(&d->positions, text, o.used);
 	}
 }
-
-/* Notes events that a run counted in several modes, "EV (user)" and "EV (kernel)", or that two runs
- * counted in different modes: each mode is an event. */
 
 static bool shows(const struct sp_diff *d, struct sp_model *m, uint32_t e)
 {
 	return sp_selection_event(&(struct sp_selection){ .m = m, .events = d->events }, e);
 }
 
-/* Events that a run counted in several modes, "EV (user)" and "EV (kernel)", or that two runs
- * counted in unlike ones: they are as many events. */
+/* Notes events that a run counted in several modes, "EV (user)" and "EV (kernel)", or that two runs
+ * counted in different modes: each mode is an event. */
 static void note_modes(struct sp_diff *d, const struct sp_model *m)
 {
 	char buf[32];
@@ -252,7 +312,7 @@ static void index_run(struct sp_diff *d, struct sp_diff_run *s)
 struct value {
 	bool there, unproven;
 	bool metric, whole;		/* a derived metric; it is always an integer */
-	bool noisy;			/* a derived metric; it is always an integer */
+	bool noisy;			/* varies between equal runs: a clock, or a metric */
 	enum sp_data_type type;
 	int64_t v, exact;		/* of several runs the rounded mean */
 	struct sp_spread spread;
@@ -437,8 +497,10 @@ void sp_diff_index(struct sp_diff *d)
 {
 	sp_names_number(&d->positions, TOTAL, strlen(TOTAL));
 	for (unsigned i = 0; i < 2; i++)
-		for (uint32_t r = 0; r < d->side[i].n; r++)
+		for (uint32_t r = 0; r < d->side[i].n; r++) {
 			note_modes(d, d->side[i].run[r].levels.m);
+			note_calls(d, &d->side[i].run[r]);
+		}
 	for (unsigned i = 0; i < 2; i++)
 		for (uint32_t r = 0; r < d->side[i].n; r++) {
 			struct sp_model *m = d->side[i].run[r].levels.m;

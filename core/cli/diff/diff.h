@@ -40,6 +40,10 @@ struct sp_diff {
 	/* events by name, with the mode in which a run counted them last */
 	struct sp_names event_names;
 	uint32_t *domain_of_event, n_domain_of_event;
+	/* CSV: pairs of call sites by their paths, with the last pair of each, and by calls and
+	 * paths */
+	struct sp_names paths, pairs, paths_of_several;
+	uint32_t *pair_of_path, n_pair_of_path;
 	/* of totals, of other rows: differences that are less probable by chance are shown */
 	double limit[2];
 	bool *event_differs, marks;

@@ -111,6 +111,35 @@ static void set_counts(struct sp_stat_run *r, const struct sp_fork_track *b)
 	}
 }
 
+static bool is_negative(const struct sp_stat_run *r, const struct sp_stat_row *row)
+{
+	for (uint32_t v = 0; v < r->c.n_cpus * r->c.n; v++)
+		if (row->counts[v] < 0)
+			return true;
+	return false;
+}
+
+/* Reject the rows of threads whose children may be another thread's. If that thread is unknown,
+ * which a negative count shows, reject all rows of this kind. */
+static void reject_unclear(struct sp_stat_run *r)
+{
+	struct sp_stat_who *w = &r->who;
+	bool all = w->has_unclear_parent;
+
+	for (uint32_t i = 0; i < w->n; i++) {
+		struct sp_stat_row *owner = w->row[i].shares_child ? find_owner(w, &w->row[i])
+								   : NULL;
+
+		if (owner)
+			owner->has_read = false;
+	}
+	for (uint32_t i = 0; i < w->n; i++)
+		all = all || (w->row[i].was_running && w->row[i].has_read &&
+			      is_negative(r, &w->row[i]));
+	for (uint32_t i = 0; all && i < w->n; i++)
+		w->row[i].has_read = w->row[i].has_read && !w->row[i].was_running;
+}
+
 static void subtract_children(struct sp_stat_run *r, const struct sp_fork_track *b)
 {
 	struct sp_stat_who *w = &r->who;
@@ -126,6 +155,7 @@ static void subtract_children(struct sp_stat_run *r, const struct sp_fork_track 
 		for (uint32_t v = 0; v < r->c.n_cpus * r->c.n && row->has_read; v++)
 			owner->counts[v] -= row->counts[v];
 	}
+	reject_unclear(r);
 	/* Rows with both inherited and own counters are incomplete, and so are those of their
 	 * ancestors. */
 	for (uint32_t i = 0; i < b->n; i++) {

@@ -98,13 +98,14 @@ static void keep(struct sp_stat_interval *i, const struct sp_stat_counters *c, u
 	i->n_values += n;
 }
 
-/* Add rows if the CPU counted anything. */
+/* Add rows if the CPU counted anything. Ignore the clock: a control group's time passes while
+ * nothing is counted, and the final one is limited (limit_times() in stat-group.c). */
 static void cpu_rows(struct sp_stat_interval *i, const struct sp_stat_counters *c, uint32_t cpu,
 		     uint64_t ns, const int64_t *now)
 {
 	int64_t *before = i->before + cpu * c->n, value[SP_STAT_EVENTS] = { 0 };
 
-	if (memcmp(before, now, c->n * sizeof(*now)) == 0)
+	if (memcmp(before, now, c->clock * sizeof(*now)) == 0)
 		return;
 	for (uint32_t e = 0; e < c->plan->n_events; e++) {
 		const struct sp_stat_event *event = &c->plan->event[e];

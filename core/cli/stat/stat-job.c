@@ -65,7 +65,7 @@ int sp_stat_show_job(const struct sp_report *r, const char *store, uint64_t star
 
 	if (sp_conf_rank() != 0)
 		return 0;
-	snprintf(folder, sizeof(folder), "%.*s", slash ? (int)(slash - store) : 1,
+	snprintf(folder, sizeof(folder), "%.*s", slash ? (int)sp_max(slash - store, 1) : 1,
 		 slash ? store : ".");
 	n = count_stores(folder, start_ns);
 	for (unsigned ms = 0; n < ranks && ms < WAIT_MS; ms += CHECK_MS) {

@@ -300,6 +300,23 @@ void sp_stat_set_args(struct sp_stat_process *p, const char *args, uint32_t byte
 	}
 }
 
+/* Handle a number that is used again: one row has the counts of both threads, and those of their
+ * children are found by that number. They may be in the counters of two parents. */
+static void note_reuse(struct sp_stat_who *w, const struct sp_stat_task *t,
+		       struct sp_stat_row *row, struct sp_stat_row *parent)
+{
+	struct sp_stat_row *before =
+		row->was_running ? row
+				 : sp_stat_find_gathered(w, row->parent_pid, row->parent_tid);
+
+	if (row->was_running ? t->ns <= row->start_ns : !row->start_ns && !row->end_ns)
+		return;
+	if (!before || !parent)
+		w->has_unclear_parent = true;
+	else if (before != parent)
+		before->shares_child = parent->shares_child = true;
+}
+
 /* Start a thread. A child process has its parent's name and command line until it executes a
  * program. */
 static void note_fork(struct sp_stat_who *w, const struct sp_stat_task *t)
@@ -308,6 +325,7 @@ static void note_fork(struct sp_stat_who *w, const struct sp_stat_task *t)
 	struct sp_stat_row *row = sp_stat_find_gathered(w, t->pid, t->tid),
 			   *parent = sp_stat_find_gathered(w, t->ppid, t->ptid);
 
+	note_reuse(w, t, row, parent);
 	row->start_ns = t->ns;
 	row->parent_pid = t->ppid;
 	row->parent_tid = t->ptid;

@@ -185,6 +185,8 @@ struct sp_stat_row {
 	/* it ran before sspapi, and has counters that its children inherit */
 	bool was_running;
 	bool ended_before;		/* it ended before counting began */
+	/* a child's number was also that of another thread's child */
+	bool shares_child;
 	uint32_t n_reads;		/* PERF_RECORD_READ records */
 	/* its counts are complete; otherwise they are part of the remainder */
 	bool has_read;
@@ -224,6 +226,8 @@ struct sp_stat_who {
 	struct sp_stat_process *process;
 	uint32_t n_processes;
 	uint64_t lost;			/* records that a full ring dropped */
+	/* a row of a number that was used again, of which a parent is unknown */
+	bool has_unclear_parent;
 	uint32_t running;		/* threads that had not ended */
 	uint32_t rest;			/* threads without a row of their own */
 	uint32_t late;			/* threads that gave up waiting for their counters */
