@@ -1,4 +1,4 @@
-# Tests sspapi top: the tables of a running process, from copies of its live file.
+# Tests sspapi top: the tables of running processes, from copies of their live files.
 . tests/lib/lib.sh
 cd "$tmp" || exit 1
 mkdir live
@@ -198,4 +198,114 @@ else
 fi
 exec 3>&-
 wait "$pid"
+
+# ---- several processes ---------------------------------------------------------------------
+# rank R FD COMMAND...: starts rank R, which counts R + 1, and writes to it with descriptor FD
+mkdir ranks
+export SSPAPI_LIVE="$tmp/ranks" OMPI_COMM_WORLD_SIZE=4
+cat >rank.sh <<'END'
+rank=$1
+shift
+OMPI_COMM_WORLD_RANK=$rank LD_PRELOAD=$SHIM "$scenes/steered" <"tell.$rank" >"told.$rank" 2>&1
+exit 0
+END
+export SHIM scenes
+for r in 0 1 2 3; do
+	mkfifo "tell.$r"
+done
+has_rank() {
+	[ "$(grep -c counted "told.$1" 2>/dev/null)" = 1 ]
+}
+# ranks ARGUMENT...: the number of processes that top shows once, and the counts of each
+ranks() {
+	"$sspapi" top -n 1 --per-rank "$@" 2>ranks.err | awk '{ sub(/^~/, "") }
+		$1 == "rank" && $2 ~ /^[0-9]/ { printf "%s:%s ", $2, $3 }'
+}
+
+wrong "none runs" 2 "name a process, or live files: no process of this user counts here now"
+
+# An older process, which is no rank.
+begin "$SSPAPI_LIVE"
+exec 7>&3 3>&-
+is "one that runs alone" "$("$sspapi" top -n 1 | grep -cE '^~? ?CPU .* 5 ')" 1
+
+# Ranks with a shell each (which have no parent in common), started by a launcher.
+cat >launcher.sh <<'END'
+for r in 0 1 2; do
+	sh rank.sh $r 7>&- &
+done
+wait
+read -r line <later
+sh rank.sh 3
+END
+mkfifo later
+sh launcher.sh 7>&- &
+launcher=$!
+exec 3>tell.0 4>tell.1 5>tell.2
+echo 1 >&3
+echo 2 >&4
+echo 3 >&5
+for r in 0 1 2; do
+	await has_rank $r
+done
+is "the newest run: all ranks, no other process" "$(ranks) $(cat ranks.err)" "2:3 1:2 0:1  "
+is "the launcher's descendants" "$(ranks $launcher) $(cat ranks.err)" "2:3 1:2 0:1  "
+is "files, of which one is gone" "$(ranks ranks/*.live sspapi.1.gone.2.3.live) $(cat ranks.err)" \
+	"2:3 1:2 0:1  "
+check "all of these, as one run" sh -c '"$0" top -n 1 ranks/*.live | sed -n 1,2p | tr -s "\n " " " |
+	grep ": 4 processes on .*, still running "' "$sspapi"
+run top "$sspapi" top -n 1 --per-rank ranks/*.live zero.live
+is "a file that is no store is reported, and the others are shown" \
+	"$(status_of top) $(grep -c '^sspapi top: zero.live: not a store' top.err) $(
+	grep -c '^1 file could not be read$' top.out) $(grep -c '^.*rank [012] ' top.out)" "1 1 1 3"
+
+wrong "files that are gone" 1 "sspapi.1.gone.2.3.live: No such file" sspapi.1.gone.2.3.live \
+	sspapi.1.gone.4.5.live
+
+# A rank ends, another is killed, the third ends; later one starts.
+"$sspapi" top -d 0.1 --per-rank $launcher >launched 2>launched.err 3>&- 4>&- 5>&- 7>&- &
+top=$!
+await test -s launched
+exec 3>&-
+await grep -q '^1 process has ended; not shown$' launched
+for file in ranks/*.live; do
+	"$sspapi" report -f json "$file" >one.json
+	[ "$(json one.json '$d->{process}{rank} // 0')" != 1 ] ||
+		kill -9 "$(json one.json '$d->{process}{pid}')"
+done
+await grep -q '^2 processes have ended (1 of them killed: sspapi recover --list); not shown$' \
+	launched
+exec 4>&- 5>&-
+exec 8>later
+await sh -c '[ "$(ls ranks/*.live | wc -l)" = 2 ]'
+shown=$(wc -c <launched)
+echo go >&8
+exec 6>tell.3 8>&-
+echo 4 >&6
+await sh -c 'tail -c +"$0" launched | grep -qE "^~? ?rank 3 +4 "' "$shown"
+check "between the steps of a launcher, top waits" kill -0 $top
+exec 6>&-
+wait $launcher
+wait $top
+is "until the launcher ends" "$? $(cat launched.err)" \
+	"0 sspapi top: the processes have ended, 1 of them killed: sspapi recover --list"
+
+# Ranks of one launcher are siblings; a rank of an older launcher is not.
+rm told.0 told.1 told.2
+sh rank.sh 2 7>&- &
+exec 5>tell.2
+echo 9 >&5
+await has_rank 2
+for r in 0 1; do
+	# shellcheck disable=SC2094 # a pipe
+	OMPI_COMM_WORLD_RANK=$r LD_PRELOAD=$SHIM "$scenes/steered" <"tell.$r" >"told.$r" 2>&1 7>&- &
+done
+exec 3>tell.0 4>tell.1
+echo 7 >&3
+echo 8 >&4
+await has_rank 0
+await has_rank 1
+is "siblings" "$(ranks)" "1:8 0:7 "
+exec 3>&- 4>&- 5>&- 7>&-
+wait
 done_testing

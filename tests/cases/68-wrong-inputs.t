@@ -258,7 +258,6 @@ table <<'END_OF_TABLE'
 2|1|-|sspapi diff: name two files, or repeats of both as A... -- B...|diff a.sspapi b.sspapi a.sspapi
 2|1|-|sspapi top: 0: -n needs a number of at least 1|top -n 0 1
 2|1|-|sspapi top: 0: -d takes seconds from 0.1 to 86400|top -d 0 1
-2|1|-|sspapi top: name one process, or one live file|top
 2|1|-|sspapi report: --readings supports neither levels nor metrics|report --readings --per-cpu a.sspapi
 2|1|-|sspapi report: --readings: the text format does not support it; use -f csv|report --readings -f text a.sspapi
 2|1|-|sspapi report: 'more than two --per-LEVEL': the csv format does not support it; use -f text or json|report -f csv --per-cpu --per-core --per-package a.sspapi
@@ -309,7 +308,6 @@ table <<'END_OF_TABLE'
 2|1|-|sspapi diff: '': --events: name events with counts; gauges have no sums|diff -e '' a.sspapi b.sspapi
 2|1|-|sspapi recover: a.live: --list and --all take no files|recover --list a.live
 2|1|-|sspapi recover: x.live: --list and --all take no files|recover --all x.live
-2|1|-|sspapi top: name one process, or one live file|top 1 2
 2|1|-|sspapi top: x: -d takes seconds from 0.1 to 86400|top -d x 1
 2|1|-|sspapi top: x: -n needs a number of at least 1|top -n x 1
 1|1|-|no live file: the process has not called PAPI yet|top -n 1 $$

@@ -74,6 +74,11 @@ is "their stores are in one folder" "$(ls sspapi.counted.0.0 | paste -sd' ')" "0
 run job2 env PMI_RANK=0 PMI_SIZE=2 SLURM_STEP_ID=7 "$sspapi" stat true
 is "without the others a line has the command" \
 	"$(status_of job2) $(grep -c '1 of 2 ranks have ended; for all later: sspapi report .*sspapi.true.0.7$' "$tmp/job2.err")" "0 1"
+# A later run with fewer ranks leaves the store of rank 1.
+run fewer env PMI_RANK=0 PMI_SIZE=1 "$sspapi" stat --job --per-rank "$apps/counted" pages 100
+is "ranks of an earlier run are not shown" \
+	"$(status_of fewer) $(grep -c '^rank 0 ' "$tmp/fewer.err") $(grep -c 'rank 1\|earlier' \
+	"$tmp/fewer.err")" "7 1 0"
 run alone env PMI_RANK=0 PMI_SIZE=1 "$sspapi" stat true
 is "a single rank is no job" "$(status_of alone) $(ls | grep -c "true.0.0")" "0 0"
 run forced env PMI_RANK=1 "$sspapi" stat --job true

@@ -146,7 +146,7 @@ static void take_newer_dir(struct sp_runs *r, int64_t than)
 		free(found);
 }
 
-static bool same_run(const struct sp_header *a, const struct sp_header *b)
+bool sp_is_same_run(const struct sp_header *a, const struct sp_header *b)
 {
 	return a->run && a->run == b->run && a->process.pid_ns == b->process.pid_ns &&
 	       strncmp(a->process.boot_id, b->process.boot_id, sizeof(a->process.boot_id)) == 0;
@@ -180,59 +180,61 @@ static bool is_same_name(const char *a, int64_t rank_a, const char *b, int64_t r
 	}
 }
 
-/* Job number of the batch system; "": none. */
-static void job_of(char job[64], const char *path, const struct sp_header *h)
+void sp_run_text(char *text, size_t room, const char *path, sp_off at)
 {
-	int fd = h->process.job ? open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : -1;
+	int fd = at ? open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : -1;
 	struct sp_string head;
 
-	memset(job, 0, 64);
+	memset(text, 0, room);
 	if (fd < 0)
 		return;
-	if (sp_file_read(fd, &head, sizeof(head), h->process.job) != (int64_t)sizeof(head) ||
-	    head.length >= 64 ||
-	    sp_file_read(fd, job, head.length, h->process.job + offsetof(struct sp_string, text)) !=
+	if (sp_file_read(fd, &head, sizeof(head), at) != (int64_t)sizeof(head) ||
+	    head.length >= room ||
+	    sp_file_read(fd, text, head.length, at + offsetof(struct sp_string, text)) !=
 		    (int64_t)head.length)
-		memset(job, 0, 64);
+		memset(text, 0, room);
 	close(fd);
 }
 
 /* Ranks of one job step run at the same time, apart from the launcher's delays. */
 #define BETWEEN_NS 2000000000ull
-static bool is_same_run(const struct sp_header *a, const struct sp_header *b)
+static bool is_same_time(const struct sp_header *a, const struct sp_header *b)
 {
 	return a->process.start_ns <= b->process.end_ns + BETWEEN_NS &&
 	       b->process.start_ns <= a->process.end_ns + BETWEEN_NS;
 }
 
-/* Another rank of the same job at the same time, with the same name template. */
-static bool is_other_rank(const char *newest, const struct sp_header *of, const char *path,
-			  const struct sp_header *h)
+bool sp_is_other_rank(const struct sp_rank *a, const struct sp_rank *b)
 {
-	char a[64], b[64];
+	return a->h.process.rank >= 0 && b->h.process.rank >= 0 &&
+	       a->h.process.rank != b->h.process.rank &&
+	       is_same_name(a->name, a->h.process.rank, b->name, b->h.process.rank) &&
+	       strcmp(a->job, b->job) == 0;
+}
 
-	if (of->process.rank < 0 || h->process.rank < 0 || h->process.rank == of->process.rank ||
-	    !is_same_run(of, h) || !is_same_name(newest, of->process.rank, path, h->process.rank))
+static bool read_rank(struct sp_rank *rank, const char *path)
+{
+	rank->name = path;
+	if (!header_of(path, &rank->h))
 		return false;
-	job_of(a, newest, of);
-	job_of(b, path, h);
-	return strcmp(a, b) == 0;
+	sp_run_text(rank->job, sizeof(rank->job), path, rank->h.process.job);
+	return true;
 }
 
 /* Keeps only the stores of the newest one's run. */
 static void keep_run_of(struct sp_runs *r, const char *verb, const char *newest)
 {
-	struct sp_header of, h;
-	bool known = header_of(newest, &of), ranks = false;
+	struct sp_rank of, is;
+	bool known = read_rank(&of, newest), ranks = false;
 	unsigned n = 0;
 
 	for (unsigned i = 0; i < r->n; i++) {
 		char *path = r->path[i];
-		bool there = known && header_of(path, &h),
-		     other = there && is_other_rank(newest, &of, path, &h);
+		bool there = known && read_rank(&is, path),
+		     other = there && is_same_time(&of.h, &is.h) && sp_is_other_rank(&of, &is);
 
 		ranks = ranks || other;
-		if (strcmp(path, newest) == 0 || other || (there && same_run(&of, &h)))
+		if (strcmp(path, newest) == 0 || other || (there && sp_is_same_run(&of.h, &is.h)))
 			r->path[n++] = path;
 	}
 	r->n = n;

@@ -1,14 +1,14 @@
 /* merge-files.c: opens several files as one run, merged in memory. */
 #include "../tool/cmd.h"
 #include "merge-files.h"
-#include "merge.h"
 
 /* Merges into an unnamed file, which cannot be truncated while it is mapped. */
-static int open_merged(struct sp_file *f, struct sp_merge *job)
+int sp_merge_open(struct sp_file *f, struct sp_merge *job)
 {
 	int fd = memfd_create("sspapi", MFD_CLOEXEC), r = fd < 0 ? -errno : sp_merge_files(job, fd);
 	struct stat s;
 
+	memset(f, 0, sizeof(*f));
 	if (r == 0 && fstat(fd, &s) < 0)
 		r = -errno;
 	if (r == 0) {
@@ -43,8 +43,7 @@ int sp_files_open(struct sp_file *f, const char *verb, char *const *path, unsign
 		*n_bad = 0;
 		return sp_file_open(f, verb, path[0]);
 	}
-	memset(f, 0, sizeof(*f));
-	r = open_merged(f, &job);
+	r = sp_merge_open(f, &job);
 	if (again && (r == 0 || r == -ENODATA) && job.n_bad != *n_bad) {
 		if (r == 0)
 			sp_file_close(f);

@@ -2,6 +2,10 @@
 #pragma once
 
 #include "../files/file.h"
+#include "merge.h"
+
+/* Opens the result of this job, which exists in memory only. 0 or -errno, as sp_merge_files. */
+int sp_merge_open(struct sp_file *f, struct sp_merge *job);
 
 /* Merges the files in memory if there are several, or if only some events (E,E; NULL: all) are
  * wanted. A process in several files counts once. Status as sp_file_open. *n_bad: bad files,

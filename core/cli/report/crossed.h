@@ -5,7 +5,7 @@
  * the row; a column's may be less than the column's own, see sp_levels_open_crossed.
  *
  *	if (sp_crossed_open(&x, m, level, NULL, true) == 0) {
- *		cell = sp_crossed_cell(&x, i, k);	// of the i-th row and the k-th column in order
+ *		cell = sp_crossed_cell(&x, i, k);	// of rows' i, columns' k
  *		sp_crossed_close(&x);
  *	}
  */

@@ -15,43 +15,71 @@ bool sp_stat_is_rank(void)
 	return sp_conf_rank() >= 0 && sp_conf_ranks() > 1;
 }
 
-/* Returns the number of stores in the folder that were written since start_ns. */
-static long count_stores(const char *folder, uint64_t start_ns)
+/* The stores of a folder. */
+struct stores {
+	char **path;			/* of the job's ranks; owned */
+	uint32_t n, room;
+	uint32_t n_ended;		/* of these, written since start_ns */
+	bool others;			/* there are stores of an earlier run, with more ranks */
+};
+
+static void list_stores(struct stores *stores, const char *folder, uint64_t start_ns)
 {
+	long ranks = sp_conf_ranks();
 	DIR *dir = opendir(folder);
 	struct dirent *entry;
 	struct stat s;
-	long n = 0;
 
+	while (stores->n)
+		free(stores->path[--stores->n]);
+	stores->n_ended = 0;
+	stores->others = false;
 	while (dir && (entry = readdir(dir)) != NULL) {
 		const char *dot = strrchr(entry->d_name, '.');
+		char *path;
 
-		n += dot && dot != entry->d_name && strcmp(dot, ".sspapi") == 0 &&
-		     fstatat(dirfd(dir), entry->d_name, &s, 0) == 0 && S_ISREG(s.st_mode) &&
-		     (uint64_t)s.st_mtim.tv_sec >= start_ns / 1000000000u;
+		if (!dot || dot == entry->d_name || strcmp(dot, ".sspapi") != 0 ||
+		    fstatat(dirfd(dir), entry->d_name, &s, 0) < 0 || !S_ISREG(s.st_mode))
+			continue;
+		/* Names begin with the rank (sp_conf_rank_output). */
+		if (ranks > 0 && strtol(entry->d_name, NULL, 10) >= ranks) {
+			stores->others = true;
+			continue;
+		}
+		stores->n_ended += (uint64_t)s.st_mtim.tv_sec >= start_ns / 1000000000u;
+		if (asprintf(&path, "%s/%s", folder, entry->d_name) < 0)
+			path = sp_check_alloc(NULL);
+		stores->path = sp_grow_array(stores->path, &stores->room, stores->n + 1,
+					     sizeof(*stores->path));
+		stores->path[stores->n++] = path;
 	}
 	if (dir)
 		closedir(dir);
-	return n;
 }
 
-static int show_report(const struct sp_report *r, char *folder)
+/* Shows the n files, or a folder, as sspapi report. */
+static int show_report(const struct sp_report *r, char **file, uint32_t n)
 {
-	char level[SP_REPORT_LEVELS][32], *argv[SP_REPORT_LEVELS + 3] = { "report", folder };
-	int argc = 2, status = 0;
+	char level[SP_REPORT_LEVELS][32];
+	char **argv = sp_check_alloc(calloc(n + SP_REPORT_LEVELS + 3, sizeof(*argv)));
+	int argc = 0, status = 0;
 	pid_t pid;
 
+	argv[argc++] = "report";
 	for (unsigned i = 0; i < r->n_levels; i++) {
 		snprintf(level[i], sizeof(level[i]), "--per-%s", r->level[i]->name);
 		argv[argc++] = level[i];
 	}
+	argv[argc++] = "--";
+	memcpy(argv + argc, file, n * sizeof(*file));
+	argc += (int)n;
 	pid = fork();
-
 	if (pid == 0) {
 		dup2(STDERR_FILENO, STDOUT_FILENO);	/* standard output is the program's */
 		optind = 0;
 		_exit(sp_close_stdout(sp_cmd_report(argc, argv)));
 	}
+	free(argv);
 	if (pid < 0 || waitpid(pid, &status, 0) < 0)
 		return 1;
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
@@ -59,21 +87,22 @@ static int show_report(const struct sp_report *r, char *folder)
 
 int sp_stat_show_job(const struct sp_report *r, const char *store, uint64_t start_ns)
 {
-	char folder[PATH_MAX];
+	char path[PATH_MAX], *folder = path;
 	const char *slash = strrchr(store, '/');
-	long n, ranks = sp_conf_ranks();
+	struct stores stores = { 0 };
+	long ranks = sp_conf_ranks();
 
 	if (sp_conf_rank() != 0)
 		return 0;
-	snprintf(folder, sizeof(folder), "%.*s", slash ? (int)sp_max(slash - store, 1) : 1,
+	snprintf(path, sizeof(path), "%.*s", slash ? (int)sp_max(slash - store, 1) : 1,
 		 slash ? store : ".");
-	n = count_stores(folder, start_ns);
-	for (unsigned ms = 0; n < ranks && ms < WAIT_MS; ms += CHECK_MS) {
+	list_stores(&stores, folder, start_ns);
+	for (unsigned ms = 0; stores.n_ended < ranks && ms < WAIT_MS; ms += CHECK_MS) {
 		usleep(CHECK_MS * 1000);
-		n = count_stores(folder, start_ns);
+		list_stores(&stores, folder, start_ns);
 	}
-	if (n < ranks)
-		sp_message(r->verb, "%ld of %ld ranks have ended; for all later: sspapi report %s",
-			   n, ranks, folder);
-	return show_report(r, folder);
+	if (stores.n_ended < ranks)
+		sp_message(r->verb, "%u of %ld ranks have ended; for all later: sspapi report %s",
+			   stores.n_ended, ranks, folder);
+	return stores.others ? show_report(r, stores.path, stores.n) : show_report(r, &folder, 1);
 }

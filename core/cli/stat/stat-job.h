@@ -8,6 +8,6 @@
 bool sp_stat_is_rank(void);
 
 /* Call it after the store was written. Rank 0 waits some seconds for the other ranks' stores, newer
- * than start_ns, in the same folder. Then it shows all stores there by the levels of r on standard
+ * than start_ns, in the same folder. Then it shows the job's stores by the levels of r on standard
  * error. Other ranks do nothing. Returns 0, or after a message another number. */
 int sp_stat_show_job(const struct sp_report *r, const char *store, uint64_t start_ns);

@@ -41,8 +41,9 @@ static const struct cmd {
 	{ "recover", "[-o FILE] [--list] [--all] [--yes] [--force] [--discard]", "[FILE.live...]",
 	  "write the dumps of killed processes from their live files; default: those in and "
 	  "below this folder" },
-	{ "top", "[-d SECONDS] [-n COUNT] [--per-LEVEL...] [-m METRICS]", "PID|FILE.live",
-	  "show the tables of report for a running process" },
+	{ "top", "[-d SECONDS] [-n COUNT] [--per-LEVEL...] [-m METRICS]", "[PID|FILE.live...]",
+	  "show the tables of report for running processes; default: the newest run; of a "
+	  "launcher: its descendants" },
 	{ "doctor", "[--check]", "[PROGRAM]",
 	  "report what prevents counting on this machine, or in PROGRAM, and the remedy" },
 	{ "env", "", "[NAME...]", "list each variable with its value, default and meaning" },

@@ -1,4 +1,4 @@
-/* cmd-top.c: `sspapi top`, which shows tables of a running process from copies of its live file. */
+/* cmd-top.c: `sspapi top`, which shows tables of running processes from their live files. */
 #include <getopt.h>
 #include <sys/ioctl.h>
 
@@ -10,9 +10,12 @@
 #include "../tool/buffer.h"
 #include "../tool/cmd.h"
 #include "../tool/terminal.h"
+#include "top-run.h"
 
 struct top {
 	struct sp_report report;
+	bool several;			/* show `run`, else the process of `live` */
+	struct sp_top_run run;
 	char live[PATH_MAX];
 	char output[1024];		/* path of its dump, from its header; "" */
 	unsigned pid;
@@ -28,34 +31,14 @@ struct top {
 
 /* ---- which file ----------------------------------------------------- */
 
-/* May the process have made this file? Anyone can put a file with its pid into /dev/shm, and
- * root can read it. */
-static bool is_its_own(int fd, unsigned pid)
-{
-	char name[64], text[4096], *line;
-	unsigned uid[4];
-	struct stat s;
-
-	snprintf(name, sizeof(name), "/proc/%u/status", pid);
-	if (fstat(fd, &s) < 0 || sp_read_file(name, text, sizeof(text)) < 0)
-		return false;
-	line = strstr(text, "\nUid:");	/* real, effective, saved, file system */
-	if (!line || sscanf(line, "\nUid: %u %u %u %u", &uid[0], &uid[1], &uid[2], &uid[3]) != 4)
-		return false;
-	for (unsigned i = 0; i < SP_COUNT(uid); i++)
-		if (uid[i] == s.st_uid)
-			return true;
-	return s.st_uid == 0;		/* the process was root's, and dropped that */
-}
-
 /* Is it the live file that this process uses now? After exec there may also be an older one.
  * ending: accept one whose dump is being written. */
 static bool is_of(const char *path, unsigned pid, uint64_t start_ticks, bool ending)
 {
 	struct sp_header h;
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
-	bool whole =
-		fd >= 0 && pread(fd, &h, sizeof(h), 0) == (ssize_t)sizeof(h) && is_its_own(fd, pid);
+	bool whole = fd >= 0 && pread(fd, &h, sizeof(h), 0) == (ssize_t)sizeof(h) &&
+		     sp_top_is_file_of(fd, pid);
 
 	sp_close(fd);
 	return whole && memcmp(h.magic, SP_MAGIC, sizeof(h.magic)) == 0 && h.process.pid == pid &&
@@ -87,6 +70,7 @@ static bool find_mapped(struct top *t, uint64_t start_ticks, bool ending)
 	return found;
 }
 
+/* Finds the live file of a PID, or its descendants that count. */
 static int find(struct top *t, const char *which)
 {
 	struct sp_process_stat s;
@@ -104,6 +88,10 @@ static int find(struct top *t, const char *which)
 	for (unsigned ending = 0; ending < 2; ending++)
 		if (find_mapped(t, s.start_ticks, ending))
 			return 0;
+	t->run.launcher = t->pid;
+	t->several = sp_top_run_find(&t->run) > 0;
+	if (t->several)
+		return 0;
 	if (t->removed)
 		return sp_complain(1, t->report.verb,
 				   "its live file no longer exists: the process has written its "
@@ -116,7 +104,51 @@ static int find(struct top *t, const char *which)
 			   which);
 }
 
+static int find_all(struct top *t, char *const *which, int n)
+{
+	struct sp_top_run *run = &t->run;
+
+	if (n == 1)
+		return find(t, which[0]);
+	t->several = true;
+	if (!n && !sp_top_run_find(run))
+		return sp_complain(2, t->report.verb,
+				   "name a process, or live files: no process of this user counts "
+				   "here now",
+				   NULL);
+	for (int i = 0; i < n; i++) {
+		int r = find(t, which[i]);
+
+		if (r)
+			return r;
+		if (run->launcher)
+			return sp_complain(2, t->report.verb,
+					   "this process has no counts, only its descendants: name "
+					   "it alone",
+					   which[i]);
+		run->file = sp_grow_array(run->file, &run->file_room, run->n_files + 1,
+					  sizeof(*run->file));
+		run->file[run->n_files++] = sp_check_alloc(strdup(t->live));
+	}
+	return 0;
+}
+
 /* ---- a refresh --------------------------------------------------------- */
+
+/* Writes a line about processes of the run that are not in the tables. */
+static void write_missing(struct sp_out *o, const struct sp_top_run *run)
+{
+	char killed[64] = "";
+
+	if (run->n_killed)
+		snprintf(killed, sizeof(killed), " (%u of them killed: sspapi recover --list)",
+			 run->n_killed);
+	if (run->n_ended)
+		sp_out_f(o, "%'u process%s ended%s; not shown\n", run->n_ended,
+			 run->n_ended == 1 ? " has" : "es have", killed);
+	if (run->n_bad)
+		sp_out_f(o, "%'u file%s could not be read\n", run->n_bad, SP_MANY(run->n_bad));
+}
 
 /* Writes the text to memory, to be printed at once, and perhaps only in part. */
 static int write_text(struct top *t)
@@ -125,6 +157,7 @@ static int write_text(struct top *t)
 	int r = 0;
 
 	sp_growing_init(&o);
+	write_missing(&o, &t->run);
 	if (t->report.n_levels)
 		r = sp_report_text(&t->report, &o);
 	else
@@ -150,25 +183,54 @@ static bool is_ending(const struct sp_file *f)
 	return sp_may_run(&h, &f->reader);
 }
 
-/* 0 or -errno: the file cannot be read now. */
-static int refresh(struct top *t)
+/* Keeps what print_end needs once the file is gone. */
+static void remember(struct top *t, const struct sp_model *m)
 {
-	struct sp_file f;
-	int r = sp_file_load(&f, t->live);
+	t->became = m->h.end == SP_END_EXEC;
+	snprintf(t->output, sizeof(t->output), "%s", sp_model_text(m, m->h.output));
+	t->pid = m->h.process.pid;
+}
+
+/* 0 or -errno: the file cannot be read now. */
+static int open_one(struct top *t, struct sp_file *f)
+{
+	int r = sp_file_load(f, t->live);
 
 	if (r < 0)
 		return r;
-	t->ended = !sp_may_run(&f.model.h, &f.reader) && !is_ending(&f);
-	t->became = f.model.h.end == SP_END_EXEC;
-	snprintf(t->output, sizeof(t->output), "%s", sp_model_text(&f.model, f.model.h.output));
-	t->pid = f.model.h.process.pid;
+	t->ended = !sp_may_run(&f->model.h, &f->reader) && !is_ending(f);
+	remember(t, &f->model);
 	if (t->ended && access(t->live, F_OK) < 0) {	/* it ended after the file was read, and
 							 * has written its dump */
-		sp_file_close(&f);
+		sp_file_close(f);
 		return -ENOENT;
 	}
-	if (!t->ended && f.model.h.end == SP_END_NONE)
-		f.model.h.process.end_ns = sp_now_ns();	/* for rates up to now */
+	if (!t->ended && f->model.h.end == SP_END_NONE)
+		f->model.h.process.end_ns = sp_now_ns();	/* for rates up to now */
+	return 0;
+}
+
+/* 0 or -errno: -EAGAIN none of the launcher's descendants runs now. */
+static int open_run(struct top *t, struct sp_file *f)
+{
+	int r = sp_top_run_open(&t->run, f);
+	struct sp_process_stat s;
+
+	t->run.verb = NULL;
+	if (r == -ENOENT && t->run.launcher && sp_process_stat((int)t->run.launcher, 0, &s) &&
+	    !sp_process_is_over(&s))
+		return -EAGAIN;
+	t->ended = !t->run.n_running;
+	return r;
+}
+
+static int refresh(struct top *t)
+{
+	struct sp_file f;
+	int r = t->several ? open_run(t, &f) : open_one(t, &f);
+
+	if (r < 0)
+		return r;
 	t->killed = f.model.n_killed != 0;
 	t->report.show = (struct sp_selection){ .m = &f.model };
 	t->wrong = sp_metrics_show_text(&t->report.metrics, t->text ? NULL : t->report.verb,
@@ -209,6 +271,21 @@ static bool show(const struct top *t, bool terminal, bool last)
 	return fflush(stdout) == 0;
 }
 
+/* Reports the end of a run's processes. */
+static void print_run_end(const struct sp_top_run *run, const char *verb, bool gone)
+{
+	if (!gone)
+		sp_message(verb, "no process of these files runs; these are their last counts");
+	else if (run->n_killed)
+		sp_message(verb,
+			   "the processes have ended, %u of them killed: sspapi recover --list",
+			   run->n_killed);
+	else if (*run->output == '/')
+		sp_message(verb, "the processes have ended; the dump of one is %s", run->output);
+	else
+		sp_message(verb, "the processes have ended");
+}
+
 /* Reports how the process ended and what to do next. */
 static void print_end(const struct top *t, bool gone)
 {
@@ -216,7 +293,9 @@ static void print_end(const struct top *t, bool gone)
 						  : t->became ? "has become another program"
 							      : "has ended";
 
-	if (!gone && !sp_is_live_file(t->live))
+	if (t->several)
+		print_run_end(&t->run, verb, gone);
+	else if (!gone && !sp_is_live_file(t->live))
 		sp_message(verb,
 			   "process %u %s; these are its last counts (more: sspapi report %s)",
 			   t->pid, how, t->live);
@@ -231,22 +310,25 @@ static void print_end(const struct top *t, bool gone)
 
 static int run(struct top *t)
 {
-	int r = refresh(t);
+	int r = refresh(t), status = t->run.n_files && t->run.n_bad;
 	bool terminal = sp_is_terminal(STDOUT_FILENO),
-	     gone = r == -ENOENT && (t->ended || t->pid);
+	     gone = r == -ENOENT && (t->ended || t->pid) && !t->run.n_files;
 
 	if (gone) {			/* ended meanwhile */
 		print_end(t, true);
 		return 0;
 	}
-	if (r < 0)
-		return sp_complain(1, t->report.verb, sp_file_why(r, t->live), t->live);
+	if (r == -ENODATA && t->several)
+		return sp_complain(1, t->report.verb, "none of the files could be used", NULL);
+	if (r < 0 && r != -EAGAIN)
+		return sp_complain(1, t->report.verb, sp_file_why(r, t->live),
+				   t->run.n_files ? t->run.file[0] : t->several ? NULL : t->live);
 	if (t->wrong)
 		return 2;
 	for (long n = 1;; n++) {
 		bool last = t->ended || gone || n == t->times;
 
-		if (r == 0 || (gone && terminal)) {
+		if (r == 0 || (gone && terminal && t->text)) {
 			if (n > 1 && !terminal)
 				putchar('\n');
 			if (!show(t, terminal, last))
@@ -260,7 +342,7 @@ static int run(struct top *t)
 	}
 	if (t->ended || gone)
 		print_end(t, gone);
-	return 0;
+	return status;
 }
 
 /* ---- the verb ----------------------------------------------------------------------------- */
@@ -303,7 +385,9 @@ int sp_cmd_top(int argc, char **argv)
 	struct option levels[SP_LEVEL_OPTIONS + 1];
 	int c, at = 0, r;
 
-	t = (struct top){ .report = { .verb = argv[0] }, .delay = 2.0, .times = -1 };
+	t = (struct top){
+		.report = { .verb = argv[0] }, .run = { .verb = argv[0] }, .delay = 2.0, .times = -1
+	};
 	levels[sp_level_options(levels)] = (struct option){ NULL, 0, NULL, 0 };
 	while ((c = sp_option(argc, argv, "n:d:m:", levels, &at)) != -1) {
 		if (c == 'L') {
@@ -314,8 +398,6 @@ int sp_cmd_top(int argc, char **argv)
 		if (r)
 			return r;
 	}
-	if (argc - optind != 1)
-		return sp_complain(2, argv[0], "name one process, or one live file", NULL);
-	r = find(&t, argv[optind]);
+	r = find_all(&t, argv + optind, argc - optind);
 	return r ? r : run(&t);
 }
