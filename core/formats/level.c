@@ -287,15 +287,22 @@ static uint32_t region_around(const struct sp_model *m, const struct sp_interval
 								      : 0;
 }
 
+static void set_pair(struct sp_level_row *w, const struct sp_model *m,
+		     const struct sp_interval_counts *at)
+{
+	uint32_t region = region_around(m, at);
+
+	w->from = at->to ? region ?: of_region(m, at->from, false) : 0;
+	w->to = region ?: of_region(m, at->to, false);
+}
+
 /* Adds the counts between two calls. The number of CPUs is then unknown. */
 static int add_between(struct sp_levels *t, const struct sp_row *r,
 		       const struct sp_interval_counts *at)
 {
-	uint32_t region = region_around(t->m, at);
 	struct sp_level_row w = of_nothing, *row;
 
-	w.from = at->to ? region ?: of_region(t->m, at->from, false) : 0;
-	w.to = region ?: of_region(t->m, at->to, false);
+	set_pair(&w, t->m, at);
 	w.key = (uint64_t)w.from << 32 | w.to;
 	w.place = at->to ? t->n : UINT64_MAX;
 	row = row_at(t, r, &w);
@@ -477,14 +484,31 @@ static void add_row(struct sp_levels *t, struct sp_level_row *to, const struct s
 		sp_metrics_sum(t->metrics, to->metric, from->metric);
 }
 
+void sp_levels_name(struct sp_levels *t)
+{
+	add_detail(t, SP_PAIR_FUNCTIONS);
+	add_detail(t, SP_PAIR_LINE);
+	t->named = true;
+}
+
+const struct sp_level_row *sp_levels_between(const struct sp_levels *t, uint32_t from, uint32_t to)
+{
+	struct sp_level_row is;
+
+	set_pair(&is, t->m, &(struct sp_interval_counts){ .from = from, .to = to });
+	for (uint32_t i = 0; i < t->n; i++)
+		if (t->row[i].from == is.from && t->row[i].to == is.to)
+			return &t->row[i];
+	return NULL;
+}
+
 void sp_levels_group(struct sp_levels *t)
 {
 	uint32_t n = 0;
 
 	if (!sp_level_is_code(t->level))
 		return;
-	add_detail(t, SP_PAIR_FUNCTIONS);
-	add_detail(t, SP_PAIR_LINE);
+	sp_levels_name(t);
 	memset(t->slot, 0, 2ull * t->room * sizeof(*t->slot));
 	for (uint32_t i = 0; i < t->n; i++) {
 		uint64_t key = label_key(t, &t->row[i]);
@@ -499,7 +523,6 @@ void sp_levels_group(struct sp_levels *t)
 		*slot = ++n;
 	}
 	t->n = n;
-	t->grouped = true;
 	for (uint32_t i = 0; i < n; i++)
 		t->order[i] = i;
 	sp_levels_sort(t, SP_SORT_PLACE);
@@ -621,7 +644,7 @@ void sp_level_label(struct sp_out *o, const struct sp_levels *t, const struct sp
 		set_words(o, t, row);
 	else if (sp_level_is_code(t->level))
 		sp_text_pair(o, t->sites, row->from, row->to,
-			     t->grouped ? (enum sp_pair_detail)row->detail : SP_PAIR_ALL, width);
+			     t->named ? (enum sp_pair_detail)row->detail : SP_PAIR_ALL, width);
 	else if (row->cpu >= 0)
 		sp_text_cpu(o, m, row->cpu, row->component);
 	else if (row->component >= 0)

@@ -13,12 +13,13 @@ static struct sp_chunk *new_chunk(struct sp_log *l)
 	struct sp_chunk *c;
 	sp_off off;
 
-	bytes = sp_max(bytes, sizeof(*c) + sp_reading_bytes(k));
+	bytes = sp_max(bytes, sizeof(*c) + sp_chunk_bytes_each(k, true));
 	c = sp_store_make(l->store, SP_BLOCK_READINGS, bytes, &off);
 	if (!c)
 		return NULL;
 	c->k = k;
-	c->room = (uint32_t)((c->b.bytes - sizeof(*c)) / sp_reading_bytes(k));
+	c->sites = true;
+	c->room = (uint32_t)((c->b.bytes - sizeof(*c)) / sp_chunk_bytes_each(k, true));
 	if (prev) {
 		c->number = prev->number + 1;
 		c->first = prev->first + prev->room;
@@ -30,6 +31,7 @@ static struct sp_chunk *new_chunk(struct sp_log *l)
 static void aim(struct sp_log *l)
 {
 	l->at = (unsigned char *)(l->chunk + 1) + l->n * sp_reading_bytes(l->k);
+	l->sites = (struct sp_reading_sites *)sp_reading_sites(l->chunk);
 }
 
 static void take_chunk(struct sp_log *l)
@@ -54,7 +56,7 @@ void sp_log_open(struct sp_log *l, struct sp_store *s, struct sp_relation *r, ui
 	uint64_t ns = l->relation == r ? l->ns : 0;
 
 	*l = (struct sp_log){ .store = s, .relation = r, .k = k, .most = most };
-	if (c && c->k == k) {
+	if (c && c->k == k && c->sites) {
 		l->chunk = c;
 		l->n = sp_readings_complete(c);
 		l->room = c->room;
@@ -103,7 +105,7 @@ struct sp_chunk *sp_store_readings_at(const struct sp_store_reader *reader, sp_o
 		sp_store_reader_block(reader, off, SP_BLOCK_READINGS, sizeof(*c));
 
 	if (!c || !c->k || c->k > SP_EVENTS_MAX || !c->room ||
-	    c->room > (c->b.bytes - sizeof(*c)) / sp_reading_bytes(c->k))
+	    c->room > (c->b.bytes - sizeof(*c)) / sp_chunk_bytes_each(c->k, c->sites))
 		return NULL;
 	return (struct sp_chunk *)c;
 }

@@ -50,6 +50,7 @@ struct sp_log {
 	struct sp_relation *relation;
 	struct sp_chunk *chunk;	/* NULL: none */
 	unsigned char *at;		/* place of the next reading, if n < room */
+	struct sp_reading_sites *sites;	/* [n] of the chunk; valid as `at` */
 	uint32_t n, room;		/* of the chunk; room 0: no more readings are kept */
 	uint32_t whole;			/* final room; larger than `room` if the log has work to
 					 * do before that */

@@ -73,7 +73,7 @@ static void position(struct sp_out *o, const struct sp_diff_run *s, const struct
 		sp_out_f(o, "region %s", site.name);
 		return;
 	}
-	if (row->to && !s->levels.grouped) {	/* CSV: the same calls from the same code */
+	if (row->to && !s->levels.named) {	/* CSV: the same calls from the same code */
 		sp_csv_path(o, m, row->from);
 		sp_out_text(o, " -> ");
 		sp_csv_path(o, m, row->to);
