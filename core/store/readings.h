@@ -28,6 +28,12 @@ static inline uint64_t sp_chunk_bytes_each(uint64_t k, bool sites)
 void sp_log_open(struct sp_log *l, struct sp_store *s, struct sp_relation *r, uint32_t k,
 		 uint64_t most);
 
+/* Returns the number of readings kept. */
+static inline uint64_t sp_log_kept(const struct sp_log *l)
+{
+	return l->chunk ? l->chunk->first + l->n : 0;
+}
+
 /* Makes room if the chunk is full; if it is half full, gets addresses for the store, so that the
  * call that makes the next chunk does not wait for both. False: no room. */
 bool sp_log_extend(struct sp_log *l);
@@ -37,8 +43,7 @@ static inline int64_t *sp_log_room(struct sp_log *l)
 {
 	struct sp_reading *r;
 
-	if (SP_UNLIKELY(l->n >= l->room || l->kept >= l->most) &&
-	    (l->kept >= l->most || !sp_log_extend(l))) {
+	if (SP_UNLIKELY(l->n >= l->room) && !sp_log_extend(l)) {
 		sp_add(&l->relation->refused, 1);
 		return NULL;
 	}
@@ -64,8 +69,7 @@ static inline void sp_log_append(struct sp_log *l, int cpu, uint64_t ns, uint32_
 	store_release(&r->number, l->n + 1);
 	sp_order();
 	l->n++;
-	l->kept++;
-	l->at += sp_reading_bytes(l->k);
+	l->at += l->bytes_each;
 }
 
 /* Returns the time of a reading now, later than the last one's. */

@@ -190,9 +190,9 @@ static void no_memory(void **state)
 	store.region.limit = store.region.mapped;
 	for (uint64_t i = 0; i < 100000; i++)
 		reading(cpu_of(i), (long long)i);
-	assert_int_equal(sp_log.kept + w.relation->refused, 100000);
+	assert_int_equal(sp_log_kept(&sp_log) + w.relation->refused, 100000);
 	assert_true(w.relation->refused > 90000);
-	check_list(&m, 0, sp_log.kept, w.relation->refused);
+	check_list(&m, 0, sp_log_kept(&sp_log), w.relation->refused);
 	assert_int_equal(m.sums.total[0], 99999);
 	sp_model_close(&m);
 }
@@ -210,7 +210,7 @@ static void accumulated_without_memory(void **state)
 	store.region.limit = store.region.mapped;
 	for (is = 0; is < 100000; is++)
 		book_call(&w, SP_OP_ACCUM, 1, (const long long[]){ 1, -1 }, true, 0);
-	kept = sp_log.kept;
+	kept = sp_log_kept(&sp_log);
 	assert_true(kept && kept < 50000);
 	store.region.limit = 0;
 	for (int i = 0; i < 1000; i++, is++) {
@@ -218,7 +218,7 @@ static void accumulated_without_memory(void **state)
 			bind(UINT64_MAX);
 		book_call(&w, SP_OP_ACCUM, 1, (const long long[]){ 1, -1 }, true, 0);
 	}
-	assert_int_equal(sp_log.kept, kept + 1000);
+	assert_int_equal(sp_log_kept(&sp_log), kept + 1000);
 	open_first(&m, &row);
 	for (uint64_t i = 0; i < kept + 1000; i++) {
 		assert_true(sp_row_kept(&m, &row, &at));
