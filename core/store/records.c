@@ -574,7 +574,8 @@ static void keep_reading(struct sp_writer *w, uint32_t op_flags, int32_t cell, c
 	struct sp_record *r;
 
 	if (w->only_kept && !w->kinds) {
-		keep_plain(w, w->log, (enum sp_op)(op_flags & SP_RECORD_OP), cell, x, w->from, site, ns);
+		keep_plain(w, w->log, (enum sp_op)(op_flags & SP_RECORD_OP), cell, x, w->from, site,
+			   ns);
 		return;
 	}
 	v = sp_log_room(w->log);
