@@ -46,7 +46,7 @@ enum sp_format_can {
 	     with) \
 	PAGE(hwloc, ".xml", SP_CAN_OBJECTS, with) \
 	PAGE(html, ".html", SP_CAN_METRICS | SP_CAN_SYMBOLS | SP_CAN_OBSERVERS, with) \
-	PAGE(trace, ".trace.json", SP_ONLY_READINGS, with) \
+	PAGE(trace, ".trace.json", SP_ONLY_READINGS | SP_CAN_SYMBOLS, with) \
 	NEXT(store, ".sspapi", SP_CAN_READ, with)
 
 #define SP_NO_FORMAT(name, extension, can, with)

@@ -95,11 +95,29 @@ static void append_values(const struct writing *w, const int64_t *value, uint32_
 
 /* ---- permanent readings ------------------------------------------------- */
 
+/* Returns the call site's number; an unknown one of a damaged store is "other". */
+static uint32_t site_of(const struct writing *w, uint32_t id)
+{
+	return id >= w->m->n_callsites ? 0 : w->map->site ? w->map->site[id] : id;
+}
+
+/* Appends the call sites of the next n readings. */
+static void append_reading_sites(struct writing *w, const struct sp_row *row, struct sp_kept at,
+				 uint32_t n)
+{
+	for (uint32_t i = 0; i < n && sp_row_kept(w->m, row, &at); i++) {
+		uint32_t to = site_of(w, at.to), from = to ? site_of(w, at.from) : 0;
+		struct sp_reading_sites sites = { (uint16_t)from, (uint16_t)to };
+
+		sp_compact_write(w->c, &sites, sizeof(sites));
+	}
+}
+
 static sp_off append_readings(struct writing *w, const struct sp_row *row, uint32_t k)
 {
 	uint64_t left = row->kept;
-	struct sp_chunk chunk = { .k = k };
-	struct sp_kept at = { 0 };
+	struct sp_chunk chunk = { .k = k, .sites = w->m->n_callsites != 0 };
+	struct sp_kept at = { 0 }, first = at;
 	sp_off before = 0;
 
 	while (left && sp_row_kept(w->m, row, &at)) {
@@ -110,6 +128,9 @@ static sp_off append_readings(struct writing *w, const struct sp_row *row, uint3
 			sp_compact_write(w->c, &r, sizeof(r));
 			append_values(w, at.value, k);
 		}
+		if (chunk.sites)
+			append_reading_sites(w, row, first, chunk.room);
+		first = at;
 		sp_compact_end(w->c);
 		left -= chunk.room;
 	}
@@ -126,12 +147,6 @@ static int32_t cell_of(struct writing *w, struct sp_row *row, int32_t cpu)
 		if (at.cpu == cpu)
 			return (int32_t)i;
 	return -1;
-}
-
-/* Returns the call site's number; an unknown one of a damaged store is "other". */
-static uint32_t site_of(const struct writing *w, uint32_t id)
-{
-	return id >= w->m->n_callsites ? 0 : w->map->site ? w->map->site[id] : id;
 }
 
 static bool is_same(const struct writing *w, const struct sp_interval_counts *a,

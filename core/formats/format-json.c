@@ -279,12 +279,23 @@ static void cpus(struct sp_out *o, struct sp_model *m, struct sp_row *row)
 	sp_out_char(o, ']');
 }
 
-static void entry(struct sp_out *o, const struct sp_model *m, uint32_t event, uint64_t ns,
-		  int64_t v, bool permanent)
+/* Call sites are null if unknown. */
+static int64_t site_id(uint32_t id)
+{
+	return id ? (int64_t)id : -1;
+}
+
+/* kept: the permanent reading; NULL: temporary. */
+static void entry(struct sp_out *o, const struct sp_selection *s, uint32_t event, uint64_t ns,
+		  int64_t v, const struct sp_kept *kept)
 {
 	sp_json_f(o, "{\"ns\": %lu, \"value\": ", ns);
-	sp_json_value(o, sp_event_type(m, event), v);
-	sp_out_text(o, permanent ? ", \"permanent\": true}" : ", \"permanent\": false}");
+	sp_json_value(o, sp_event_type(s->m, event), v);
+	sp_out_text(o, kept ? ", \"permanent\": true" : ", \"permanent\": false");
+	if (kept && s->m->n_callsites && !s->brief)
+		sp_json_f(o, ", \"from\": % ld, \"to\": % ld", site_id(kept->from),
+			  site_id(kept->to));
+	sp_out_char(o, '}');
 }
 
 /* Begins the list of an event on a CPU, or its next item. */
@@ -329,12 +340,12 @@ static void kept(struct sp_out *o, const struct sp_selection *s, const struct sp
 		if (++n % step)
 			continue;
 		next_entry(o, cpu, row->event[e], some);
-		entry(o, s->m, row->event[e], ns, (int64_t)sum, true);
+		entry(o, s, row->event[e], ns, (int64_t)sum, &r);
 		sum = 0;
 	}
 	if (n % step) {
 		next_entry(o, cpu, row->event[e], some);
-		entry(o, s->m, row->event[e], ns, (int64_t)sum, true);
+		entry(o, s, row->event[e], ns, (int64_t)sum, &r);
 	}
 }
 
@@ -349,7 +360,7 @@ static void list(struct sp_out *o, const struct sp_selection *s, const struct sp
 		kept(o, s, row, at->cpu, e, &some);
 	if (at->has_entry && !s->brief && !sp_event_is_gauge(s->m, row->event[e])) {
 		next_entry(o, at->cpu, row->event[e], &some);
-		entry(o, s->m, row->event[e], at->entry_ns, at->entry[e], false);
+		entry(o, s, row->event[e], at->entry_ns, at->entry[e], NULL);
 	}
 	if (some)
 		sp_out_text(o, "]}");
@@ -424,7 +435,6 @@ static void entries(struct sp_out *o, const struct sp_selection *s, struct sp_ro
 		  row->refused);
 }
 
-/* `from` is null if unknown. */
 static void intervals(struct sp_out *o, const struct sp_selection *s, struct sp_row *row)
 {
 	struct sp_model *m = s->m;
@@ -434,7 +444,7 @@ static void intervals(struct sp_out *o, const struct sp_selection *s, struct sp_
 	for (uint32_t i = 0; !s->brief && sp_row_interval(m, row, i, &at); i++) {
 		sp_json_line(o, "    ");
 		sp_json_f(o, "{\"from\": % ld, \"to\": %u, \"cpu\": % d, \"count\": %lu",
-			  at.from ? (int64_t)at.from : -1, at.to, at.cpu, at.count);
+			  site_id(at.from), at.to, at.cpu, at.count);
 		values(o, m, row, ", \"total\": [", at.total, NULL);
 		values(o, m, row, ", \"exact\": [", at.exact, NULL);
 		sp_out_char(o, '}');

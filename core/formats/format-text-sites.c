@@ -438,6 +438,13 @@ static void frames(struct sp_out *o, struct sp_site_texts *t, const struct frame
 	}
 }
 
+void sp_text_path(struct sp_out *o, struct sp_site_texts *t, uint32_t id)
+{
+	struct frame f[FRAMES];
+
+	frames(o, t, f, frames_of(t->m, id, f), NULL);
+}
+
 /* Writes all frames; the frames of both sites follow the second one. */
 static void all_frames(struct sp_out *o, struct sp_site_texts *t, uint32_t from, uint32_t to)
 {

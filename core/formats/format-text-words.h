@@ -95,6 +95,8 @@ enum sp_pair_detail {
  * columns (format-text-sites.c). */
 void sp_text_pair(struct sp_out *o, struct sp_site_texts *t, uint32_t from, uint32_t to,
 		  enum sp_pair_detail detail, unsigned width);
+/* Writes all frames of a call site, innermost first; nothing if it is unknown. */
+void sp_text_path(struct sp_out *o, struct sp_site_texts *t, uint32_t id);
 /* Returns a number that distinguishes pairs in one function by their lines; 0: the pair is in two
  * functions. */
 uint64_t sp_pair_lines(struct sp_site_texts *t, uint32_t from, uint32_t to);

@@ -560,6 +560,23 @@ static void add_row(struct sp_levels *t, struct sp_level_row *to, const struct s
 		sp_metrics_sum(t->metrics, to->metric, from->metric);
 }
 
+void sp_levels_name(struct sp_levels *t)
+{
+	add_detail(t, SP_PAIR_FUNCTIONS);
+	add_detail(t, SP_PAIR_LINE);
+	t->named = true;
+}
+
+const struct sp_level_row *sp_levels_between(const struct sp_levels *t, uint32_t from, uint32_t to)
+{
+	struct sp_level_row is = find_sites(t, &(struct counts){ .from = from, .to = to });
+
+	for (uint32_t i = 0; i < t->n; i++)
+		if (t->row[i].from == is.from && t->row[i].to == is.to)
+			return &t->row[i];
+	return NULL;
+}
+
 /* Makes one row of all rows with the same key. */
 static void join_rows(struct sp_levels *t, uint32_t *into)
 {
@@ -592,10 +609,8 @@ void sp_levels_group(struct sp_levels *t, uint32_t *into)
 		into[i] = i;
 	if (!sp_level_is_code(t->level))
 		return;
-	add_detail(t, SP_PAIR_FUNCTIONS);
-	add_detail(t, SP_PAIR_LINE);
+	sp_levels_name(t);
 	join_rows(t, into);
-	t->grouped = true;
 	sp_levels_sort(t, SP_SORT_PLACE);
 }
 
@@ -722,7 +737,7 @@ void sp_level_label(struct sp_out *o, const struct sp_levels *t, const struct sp
 		set_words(o, t, row);
 	else if (sp_level_is_code(t->level))
 		sp_text_pair(o, t->sites, row->from, row->to,
-			     t->grouped ? (enum sp_pair_detail)row->detail : SP_PAIR_ALL, width);
+			     t->named ? (enum sp_pair_detail)row->detail : SP_PAIR_ALL, width);
 	else if (row->cpu >= 0)
 		sp_text_cpu(o, m, row->cpu, row->component);
 	else if (row->component >= 0)

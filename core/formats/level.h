@@ -76,7 +76,7 @@ struct sp_level_row {
 	int32_t process, machine;
 	/* --per-callsite: ids of the two call sites; for grouped rows the first pair's */
 	uint32_t from, to;
-	uint32_t detail;		/* grouped rows: enum sp_pair_detail */
+	uint32_t detail;		/* named rows: enum sp_pair_detail */
 	bool has_twins;			/* private to sp_levels_group */
 	/* kinds of cores that counted, one bit each; SP_KINDS_MOST: unknown kind */
 	uint32_t kinds;
@@ -116,7 +116,7 @@ struct sp_levels {
 	struct sp_level_row *row;	/* in the order of discovery; use sp_levels_row */
 
 	struct sp_levels *side[2];	/* crossed.h: the two levels; NULL: rows of one level */
-	bool grouped;			/* sp_levels_group has run */
+	bool named;			/* sp_levels_name has run */
 	bool ranks;			/* rows are processes, and no two have the same rank */
 	uint64_t latest;		/* private to level.c, as all fields below */
 	uint32_t room;
@@ -150,6 +150,13 @@ void sp_levels_group_side(struct sp_levels *t, unsigned side, const uint32_t *in
 /* The row for these numbers of rows in the two levels, or NULL. */
 const struct sp_level_row *sp_levels_crossing(const struct sp_levels *t, uint32_t row,
 					      uint32_t column);
+
+/* Sets the details of these names, without joining rows. */
+void sp_levels_name(struct sp_levels *t);
+
+/* Returns the row, after sp_levels_name, whose label names the code between two call sites; NULL:
+ * no such row. */
+const struct sp_level_row *sp_levels_between(const struct sp_levels *t, uint32_t from, uint32_t to);
 
 /* order of the machine, threads by their start (the order after opening) */
 #define SP_SORT_PLACE		(-1L)

@@ -131,7 +131,7 @@ bool sp_model_same_frame(const struct sp_model *m, uint32_t a, uint32_t i, uint3
 	       strcmp(sp_model_text(m, o->path), sp_model_text(m, p->path)) == 0;
 }
 
-static uint32_t first_of(const struct sp_model *m, uint32_t id)
+uint32_t sp_site_number(const struct sp_model *m, uint32_t id)
 {
 	return m->intervals.first_site && id < m->n_callsites ? m->intervals.first_site[id] : id;
 }
@@ -409,8 +409,8 @@ static void read_block(struct sp_model *m, struct sp_row *row, const struct sp_i
 		if ((uint32_t)at->cell >= cells->n || cells->of[at->cell] < 0)
 			continue;
 		rec->cell = (uint32_t)cells->of[at->cell];
-		rec->from = at->to ? first_of(m, at->from) : 0;
-		rec->to = first_of(m, at->to);
+		rec->from = at->to ? sp_site_number(m, at->from) : 0;
+		rec->to = sp_site_number(m, at->to);
 		rec->count = load_relaxed(&at->count);
 		sp_copy_words(rec->at, at->at, 2 * (uint64_t)k);
 		if (row->flags & SP_RELATION_PROVEN)

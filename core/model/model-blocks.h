@@ -75,6 +75,9 @@ struct sp_redo_log;
 void sp_intervals_read(struct sp_model *m, struct sp_row *row, const struct sp_relation *r,
 		       const struct sp_redo_log *redo_log, const struct sp_row_cells *cells);
 
+/* Returns the call site's number in formats: that of the first one with the same code. */
+uint32_t sp_site_number(const struct sp_model *m, uint32_t id);
+
 /* The module with this number; if it is 0, the loaded module at the address; or NULL. */
 const struct sp_module *sp_module_found(const struct sp_model *m, uint32_t number,
 					uint64_t address);

@@ -219,6 +219,14 @@ static void read_chunks(const struct sp_model *m, struct sp_row *row, const stru
 		row->kept += sp_readings_complete(m->walk.chunk[i]);
 }
 
+static void read_sites(const struct sp_model *m, const struct sp_chunk *c, struct sp_kept *at)
+{
+	const struct sp_reading_sites *sites = c->sites ? &sp_reading_sites(c)[at->i] : NULL;
+
+	at->to = sites ? sp_site_number(m, sites->site) : 0;
+	at->from = at->to ? sp_site_number(m, sites->from) : 0;
+}
+
 bool sp_row_kept(const struct sp_model *m, const struct sp_row *row, struct sp_kept *at)
 {
 	const struct sp_reading *r;
@@ -231,10 +239,12 @@ bool sp_row_kept(const struct sp_model *m, const struct sp_row *row, struct sp_k
 								  : sp_readings_complete(c);
 		if (at->i >= at->n)
 			continue;
-		r = sp_reading_at(c, at->i++);
+		r = sp_reading_at(c, at->i);
 		at->ns = r->ns;
 		at->cpu = r->cpu;
 		at->value = r->value;
+		read_sites(m, c, at);
+		at->i++;
 		return true;
 	}
 	return false;

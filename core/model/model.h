@@ -356,6 +356,7 @@ int64_t sp_row_early_count(struct sp_model *m, struct sp_row *row, uint32_t i);
 struct sp_kept {
 	uint64_t ns;
 	int32_t cpu;
+	uint32_t from, to;		/* call sites of its window; 0: unknown */
 	const int64_t *value;		/* [k] */
 
 	uint32_t chunk, i, n;		/* private: position */

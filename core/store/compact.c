@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "compact.h"
+#include "readings.h"
 
 sp_off sp_compact_begin(struct sp_compact *c, uint32_t kind, uint64_t bytes)
 {
@@ -214,7 +215,7 @@ void sp_compact_relation(struct sp_compact *c, struct sp_thread *of, struct sp_r
 sp_off sp_compact_readings(struct sp_compact *c, struct sp_chunk *chunk, sp_off before,
 			   uint64_t left, uint64_t first_ns)
 {
-	uint64_t bytes = sp_reading_bytes(chunk->k);
+	uint64_t bytes = sp_chunk_bytes_each(chunk->k, chunk->sites);
 	sp_off at;
 
 	chunk->first += chunk->room;

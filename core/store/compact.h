@@ -75,7 +75,8 @@ void sp_compact_thread(struct sp_compact *c, struct sp_header *h, struct sp_thre
 void sp_compact_relation(struct sp_compact *c, struct sp_thread *of, struct sp_relation *r);
 
 /* Begins the next chunk of a relation's readings, of which `left` remain; chunk->room of them
- * follow. The first call has { .k = k } and before 0. */
+ * follow, then their call sites if chunk->sites. The first call has only k and sites in the chunk,
+ * and before 0. */
 sp_off sp_compact_readings(struct sp_compact *c, struct sp_chunk *chunk, sp_off before,
 			   uint64_t left, uint64_t first_ns);
 

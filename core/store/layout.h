@@ -566,7 +566,9 @@ struct sp_chunk {
 	uint64_t first;			/* readings in older chunks */
 	uint64_t first_ns;		/* time of its first reading; 0: none */
 	uint32_t number;		/* chunk number: 0, 1 ... */
-	_Alignas(8) uint32_t k;		/* values per reading */
+	uint32_t sites;			/* not 0: struct sp_reading_sites[room] follow the
+					 * readings; 0 in stores of earlier writers */
+	uint32_t k;			/* values per reading */
 	uint32_t room;			/* readings that fit */
 };
 
@@ -575,6 +577,11 @@ struct sp_reading {
 	int32_t cpu;			/* SP_NO_CPU: unknown */
 	uint32_t number;		/* place in the chunk plus one; written last */
 	int64_t value[];		/* [k] the entry that the reading made (rules.h) */
+};
+
+/* The call sites of a reading, as in its record. */
+struct sp_reading_sites {
+	uint16_t from, site;
 };
 
 static inline uint64_t sp_reading_bytes(uint64_t k)
@@ -725,7 +732,7 @@ static inline struct sp_layout sp_relation_layout(uint64_t k, uint64_t cells)
 
 #define SP_FRAMES_MAX	64u
 #define SP_SITES_EACH	32u		/* per block */
-#define SP_SITES_MOST	4096u		/* per process */
+#define SP_SITES_MOST	4096u		/* per process; 16 bits in sp_reading_sites */
 
 /* Followed by SP_SITES_EACH sites with room for `frames` frames each. `first` is the number of
  * the block's first site; numbers start at 1. */

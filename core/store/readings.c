@@ -13,12 +13,13 @@ static struct sp_chunk *new_chunk(struct sp_log *l)
 	struct sp_chunk *c;
 	sp_off off;
 
-	bytes = sp_max(bytes, sizeof(*c) + sp_reading_bytes(k));
+	bytes = sp_max(bytes, sizeof(*c) + sp_chunk_bytes_each(k, true));
 	c = sp_store_make(l->store, SP_BLOCK_READINGS, bytes, &off);
 	if (!c)
 		return NULL;
 	c->k = k;
-	c->room = (uint32_t)((c->b.bytes - sizeof(*c)) / sp_reading_bytes(k));
+	c->sites = true;
+	c->room = (uint32_t)((c->b.bytes - sizeof(*c)) / sp_chunk_bytes_each(k, true));
 	if (prev) {
 		c->number = prev->number + 1;
 		c->first = prev->first + prev->room;
@@ -29,17 +30,26 @@ static struct sp_chunk *new_chunk(struct sp_log *l)
 
 static void aim(struct sp_log *l)
 {
-	l->at = (unsigned char *)(l->chunk + 1) + l->n * sp_reading_bytes(l->k);
+	l->at = (unsigned char *)(l->chunk + 1) + (uint64_t)l->n * l->bytes_each;
+	l->sites = (struct sp_reading_sites *)sp_reading_sites(l->chunk);
+}
+
+/* Returns how many readings of the chunk may be kept. */
+static uint32_t room_of(const struct sp_log *l, const struct sp_chunk *c)
+{
+	return (uint32_t)(l->most > c->first ? sp_min(c->room, l->most - c->first) : 0);
 }
 
 static void take_chunk(struct sp_log *l)
 {
 	struct sp_chunk *c = new_chunk(l);
 
-	l->n = 0;
-	l->whole = l->room = c ? c->room : 0;
-	if (!c)
+	if (!c) {
+		l->whole = l->room = 0;
 		return;
+	}
+	l->n = 0;
+	l->whole = l->room = room_of(l, c);
 	l->chunk = c;
 	aim(l);
 	if (l->whole > 1 && sp_region_low(&l->store->region))
@@ -53,12 +63,15 @@ void sp_log_open(struct sp_log *l, struct sp_store *s, struct sp_relation *r, ui
 	struct sp_chunk *c = sp_store_readings_at(&s->reader, r->readings);
 	uint64_t ns = l->relation == r ? l->ns : 0;
 
-	*l = (struct sp_log){ .store = s, .relation = r, .k = k, .most = most };
-	if (c && c->k == k) {
+	*l = (struct sp_log){ .store = s,
+			      .relation = r,
+			      .k = k,
+			      .bytes_each = (uint32_t)sp_reading_bytes(k),
+			      .most = most };
+	if (c && c->k == k && c->sites) {
 		l->chunk = c;
 		l->n = sp_readings_complete(c);
-		l->room = c->room;
-		l->kept = c->first + l->n;
+		l->room = room_of(l, c);
 		if (l->n)
 			ns = sp_max(ns, sp_reading_at(c, l->n - 1)->ns);
 	}
@@ -68,7 +81,7 @@ void sp_log_open(struct sp_log *l, struct sp_store *s, struct sp_relation *r, ui
 		struct sp_lock_state h;
 
 		sp_lock_take(&s->lock, &h);
-		if (l->n == l->room)
+		if (l->n >= l->room && sp_log_kept(l) < most)
 			take_chunk(l);
 		l->room = l->whole;
 		sp_region_ahead(&s->region);
@@ -82,7 +95,7 @@ SP_COLD bool sp_log_extend(struct sp_log *l)
 {
 	struct sp_lock_state h;
 
-	if (!l->room || l->kept >= l->most)
+	if (!l->room || sp_log_kept(l) >= l->most)
 		return false;
 	sp_lock_take(&l->store->lock, &h);
 	if (l->room < l->whole) {
@@ -103,7 +116,7 @@ struct sp_chunk *sp_store_readings_at(const struct sp_store_reader *reader, sp_o
 		sp_store_reader_block(reader, off, SP_BLOCK_READINGS, sizeof(*c));
 
 	if (!c || !c->k || c->k > SP_EVENTS_MAX || !c->room ||
-	    c->room > (c->b.bytes - sizeof(*c)) / sp_reading_bytes(c->k))
+	    c->room > (c->b.bytes - sizeof(*c)) / sp_chunk_bytes_each(c->k, c->sites))
 		return NULL;
 	return (struct sp_chunk *)c;
 }

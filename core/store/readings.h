@@ -15,10 +15,24 @@
 
 #define SP_READINGS_CHUNK	8192u
 
+_Static_assert(SP_SITES_MOST <= UINT16_MAX, "a reading has its call sites");
+
+/* Bytes of a chunk for each reading. */
+static inline uint64_t sp_chunk_bytes_each(uint64_t k, bool sites)
+{
+	return sp_reading_bytes(k) + (sites ? sizeof(struct sp_reading_sites) : 0);
+}
+
 /* Opens the log of relation r, which keeps at most `most` readings. The store's lock must be
  * free. */
 void sp_log_open(struct sp_log *l, struct sp_store *s, struct sp_relation *r, uint32_t k,
 		 uint64_t most);
+
+/* Returns the number of readings kept. */
+static inline uint64_t sp_log_kept(const struct sp_log *l)
+{
+	return l->chunk ? l->chunk->first + l->n : 0;
+}
 
 /* Makes room if the chunk is full; if it is half full, gets addresses for the store, so that the
  * call that makes the next chunk does not wait for both. False: no room. */
@@ -29,8 +43,7 @@ static inline int64_t *sp_log_room(struct sp_log *l)
 {
 	struct sp_reading *r;
 
-	if (SP_UNLIKELY(l->n >= l->room || l->kept >= l->most) &&
-	    (l->kept >= l->most || !sp_log_extend(l))) {
+	if (SP_UNLIKELY(l->n >= l->room) && !sp_log_extend(l)) {
 		sp_add(&l->relation->refused, 1);
 		return NULL;
 	}
@@ -42,20 +55,21 @@ static inline int64_t *sp_log_room(struct sp_log *l)
 	return r->value;
 }
 
-/* Completes the reading whose values sp_log_room returned. */
-static inline void sp_log_append(struct sp_log *l, int cpu, uint64_t ns)
+/* Completes the reading whose values sp_log_room returned. from, site: as in its record. */
+static inline void sp_log_append(struct sp_log *l, int cpu, uint64_t ns, uint32_t from,
+				 uint32_t site)
 {
 	struct sp_reading *r = (struct sp_reading *)l->at;
 
 	r->ns = ns;
 	r->cpu = cpu;
+	l->sites[l->n] = (struct sp_reading_sites){ (uint16_t)from, (uint16_t)site };
 	if (SP_UNLIKELY(!l->n))
 		l->chunk->first_ns = ns;
 	store_release(&r->number, l->n + 1);
 	sp_order();
 	l->n++;
-	l->kept++;
-	l->at += sp_reading_bytes(l->k);
+	l->at += l->bytes_each;
 }
 
 /* Returns the time of a reading now, later than the last one's. */
@@ -78,6 +92,12 @@ uint32_t sp_readings_complete(const struct sp_chunk *c);
 static inline const struct sp_reading *sp_reading_at(const struct sp_chunk *c, uint32_t i)
 {
 	return (const struct sp_reading *)((const char *)(c + 1) + i * sp_reading_bytes(c->k));
+}
+
+/* Returns the call sites of the chunk's readings, which follow the readings. */
+static inline const struct sp_reading_sites *sp_reading_sites(const struct sp_chunk *c)
+{
+	return (const struct sp_reading_sites *)sp_reading_at(c, c->room);
 }
 
 /* Returns the reading with this time, or NULL. */

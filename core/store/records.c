@@ -337,6 +337,7 @@ void sp_records_bind_taken(struct sp_writer *w, const struct sp_store_reader *re
 	/* search all places for records of an earlier writer */
 	w->to = w->records + SP_RECORDS * l.record_bytes;
 	store_relaxed(&w->cpu, -2);
+	w->kept.cell = -1;
 	w->kinds = kinds;
 	if (kinds)
 		set_slow(w, SP_SLOW_MORE);
@@ -535,11 +536,13 @@ static const struct sp_cell *read_cell(struct sp_fold *f, int32_t i)
 
 /* Writes a permanent reading of a set without temporary entries to the log: PAPI's values, or
  * for ACCUM the last entry plus PAPI's. `cell` has its block. */
-static inline __attribute__((always_inline)) void keep_plain(struct sp_writer *w, enum sp_op op,
+static inline __attribute__((always_inline)) void keep_plain(struct sp_writer *w,
+							     struct sp_log *log, enum sp_op op,
 							     int32_t cell, const int64_t *x,
+							     uint32_t from, uint32_t site,
 							     uint64_t ns)
 {
-	int64_t *v = sp_log_room(w->log);
+	int64_t *v = sp_log_room(log);
 	struct sp_cell *c;
 
 	if (!v)
@@ -547,19 +550,19 @@ static inline __attribute__((always_inline)) void keep_plain(struct sp_writer *w
 	sp_copy_counts((long long *)v, (const long long *)x, w->k);
 	for (uint32_t e = 0; op == SP_OP_ACCUM && e < w->k; e++)
 		v[e] += w->entry[e];
-	if (SP_UNLIKELY(w->kept.cell != cell + 1)) {
+	if (SP_UNLIKELY(w->kept.cell != cell)) {
 		c = cell_at(w, cell);
 		store_relaxed(&c->used, c->used | SP_CELL_KEPT);
-		w->kept.cell = cell + 1;
+		w->kept.cell = cell;
 		w->kept.cpu = c->cpu;
 	}
-	sp_log_append(w->log, w->kept.cpu, ns);
+	sp_log_append(log, w->kept.cpu, ns, from, site);
 	w->entry = v;
 }
 
 /* Writes a reading to the log, before its record, so that no counts exist without it. */
 static void keep_reading(struct sp_writer *w, uint32_t op_flags, int32_t cell, const int64_t *x,
-			 uint64_t ns)
+			 uint32_t site, uint64_t ns)
 {
 	struct sp_fold f = { .k = w->k,
 			     .cells = w->cells,
@@ -571,7 +574,8 @@ static void keep_reading(struct sp_writer *w, uint32_t op_flags, int32_t cell, c
 	struct sp_record *r;
 
 	if (w->only_kept && !w->kinds) {
-		keep_plain(w, (enum sp_op)(op_flags & SP_RECORD_OP), cell, x, ns);
+		keep_plain(w, w->log, (enum sp_op)(op_flags & SP_RECORD_OP), cell, x, w->from, site,
+			   ns);
 		return;
 	}
 	v = sp_log_room(w->log);
@@ -583,7 +587,7 @@ static void keep_reading(struct sp_writer *w, uint32_t op_flags, int32_t cell, c
 	for (uint32_t e = 0; e < w->k; e++)
 		v[e] = sp_rules_entry(&f, r, e);
 	store_relaxed(&cell_at(w, cell)->used, cell_at(w, cell)->used | SP_CELL_KEPT);
-	sp_log_append(w->log, cell_at(w, cell)->cpu, ns);
+	sp_log_append(w->log, cell_at(w, cell)->cpu, ns, w->from, site);
 }
 
 /* ---- fast path with more to do ------------------------------------------ */
@@ -616,17 +620,22 @@ static void write_values(struct sp_writer *w, struct sp_record *r, const long lo
 #undef EACH
 }
 
-/* Logs a reading and its time, if the set has these, before its record is written. */
+/* Logs a reading and its time, if the set has these, before its record is written. again: the
+ * record, if it is reused; else NULL. */
 static inline __attribute__((always_inline)) void note_reading(struct sp_writer *w, enum sp_op op,
-							       int32_t cell, const long long *x)
+							       int32_t cell, const long long *x,
+							       const struct sp_record *again,
+							       uint32_t site)
 {
-	uint64_t ns = w->log ? sp_log_time(w->log) : w->precise ? later_time(w, sp_stamp_ns()) : 0;
+	struct sp_log *log = w->log;
+	uint64_t ns = log ? sp_log_time(log) : w->precise ? later_time(w, sp_stamp_ns()) : 0;
 
 	if (!ns)
 		return;
 	note_haste(w, ns);
-	if (w->log)
-		keep_plain(w, op, cell, (const int64_t *)x, ns);
+	if (log)
+		keep_plain(w, log, op, cell, (const int64_t *)x, again ? again->from : w->from,
+			   again ? again->site : site, ns);
 	if (w->gauges)
 		sp_gauges_record(w->gauges, op, (uint32_t)cell, x, ns);
 	set_time(w, ns, true, w->runs);
@@ -645,7 +654,7 @@ bool sp_records_repeat_more(struct sp_writer *w, const long long *x, uint64_t st
 	if (SP_UNLIKELY(load_relaxed(&w->slow) != SP_SLOW_MORE) ||
 	    SP_UNLIKELY(load_plain(&w->steady) != steady) || sp_records_fell(w, x))
 		return false;
-	note_reading(w, SP_OP_READ, r->cell, x);
+	note_reading(w, SP_OP_READ, r->cell, x, r, 0);
 	write_values(w, r, x);
 	increment_own(&r->count);
 	sp_records_end(w);
@@ -661,7 +670,7 @@ bool sp_records_value_more(struct sp_writer *w, enum sp_op op, int32_t cell, con
 
 	if (SP_UNLIKELY(load_relaxed(&w->slow) != SP_SLOW_MORE))
 		return false;
-	note_reading(w, op, cell, x);
+	note_reading(w, op, cell, x, NULL, site);
 	if (alike) {
 		write_values(w, r, x);
 		increment_own(&r->count);
@@ -685,7 +694,7 @@ bool sp_records_accum_more(struct sp_writer *w, int32_t cell, const long long *x
 
 	if (SP_UNLIKELY(load_relaxed(&w->slow) != SP_SLOW_MORE))
 		return false;
-	note_reading(w, SP_OP_ACCUM, cell, x);
+	note_reading(w, SP_OP_ACCUM, cell, x, NULL, site);
 	if (!(op_flags & SP_RECORD_KEEPS) && adds_up(w) &&
 	    sp_records_is_alike(r, op_flags, cell, site)) {
 #define EACH(type, e) SP_STORE(type, &r->value[e], SP_AT(type, &r->value[e]) + SP_AT(type, &x[e]))
@@ -812,7 +821,7 @@ static void append_record(struct sp_writer *w, const struct sp_papi_call *b)
 		op_flags |= SP_RECORD_NO_ENTRY;
 	if (values && w->entries == SP_ENTRIES_PERMANENT) {
 		op_flags |= SP_RECORD_PERMANENT;
-		keep_reading(w, op_flags, cell, x, ns);
+		keep_reading(w, op_flags, cell, x, b->site, ns);
 	}
 	if (b->parts && !missed && w->runs && !w->baseline)
 		add_per_cpu(w, b, op_flags, cell, x);

@@ -50,11 +50,13 @@ struct sp_log {
 	struct sp_relation *relation;
 	struct sp_chunk *chunk;	/* NULL: none */
 	unsigned char *at;		/* place of the next reading, if n < room */
-	uint32_t n, room;		/* of the chunk; room 0: no more readings are kept */
+	struct sp_reading_sites *sites;	/* of the chunk */
+	uint32_t n, room;		/* of the chunk; 0: no more readings are kept */
 	uint32_t whole;			/* final room; larger than `room` if the log has work to
 					 * do before that */
 	uint32_t k;
-	uint64_t kept, most;
+	uint32_t bytes_each;		/* of a reading, without its sites */
+	uint64_t most;			/* of the relation */
 	uint64_t ns;			/* time of the last reading, permanent or not */
 };
 
@@ -114,7 +116,7 @@ struct sp_writer {
 	uint32_t cells;
 	bool ran;			/* an earlier set left the relation running */
 	struct {
-		int32_t cell;		/* cell marked SP_CELL_KEPT, plus one; 0: none */
+		int32_t cell;		/* cell marked SP_CELL_KEPT; -1: none */
 		int32_t cpu;		/* its CPU */
 	} kept;
 	bool precise;			/* times are ordered across sets, not the clock's last

@@ -56,6 +56,41 @@ for app in basics "many 1000"; do
 		"$tmp/rates.json"
 done
 
+# ---- call sites ------------------------------------------------------------------------------
+# Two ranks of a program with several regions: each window has the name that the text shows, also
+# after a merge. In JSON each reading has the sites of its window.
+for rank in 0 1; do
+	SSPAPI_OUTPUT=$tmp/sites/$rank.sspapi run_shim sites env OMPI_COMM_WORLD_RANK=$rank $apps/sites
+done
+"$sspapi" merge -o "$tmp/merged.sspapi" "$tmp"/sites/?.sspapi
+names() {	# FILE PID: prints the names of this process's windows, in order
+	"$sspapi" report -f trace "$1" >"$tmp/trace.json"
+	json "$tmp/trace.json" "map { \$_->{name} } grep { \$_->{pid} == $2 && \$_->{args}{path} } @{\$d->{traceEvents}}" |
+		sed 's/:[0-9]*$//' | paste -sd ' '
+}
+want="region_a region_a region_b region_a region_a measured"
+is "each window has the name of its function" "$(names "$tmp/sites/0.sspapi" 1)" "$want"
+for rank in 0 1; do
+	is "rank $rank, merged: the same" "$(names "$tmp/merged.sspapi" $((rank + 1)))" "$want"
+done
+is "its path, PAPI function and CPU" \
+	"$(json "$tmp/trace.json" 'map { my $a = $_->{args}; join " ", $a->{call}, $a->{path} =~ /^(\w+)/, $a->{cpu} =~ /^\d+$/ ? "CPU" : $a->{cpu} } (grep { $_->{args}{path} } @{$d->{traceEvents}})[0 .. 2]')" \
+	"PAPI_read region_a CPU
+PAPI_stop region_a CPU
+PAPI_stop region_b CPU"
+"$sspapi" report --per-callsite "$tmp/merged.sspapi" >"$tmp/sites.txt"
+is "with the lines of the text" "$(json "$tmp/trace.json" 'map { $_->{name} } grep { $_->{args}{path} } @{$d->{traceEvents}}' | sort -u)" \
+	"$(sed -n 's/^\(region_[ab:0-9]*\|measured\) .*/\1/p' "$tmp/sites.txt" | sort -u)"
+for store in sites/0 merged; do
+	"$sspapi" report -f json "$tmp/$store.sspapi" >"$tmp/sites.json"
+	is "$store: JSON: the readings of each pair, as in intervals" \
+		"$(json "$tmp/sites.json" 'my %n; $n{"$_->{from} $_->{to}"}++ for map { @{$_->{list}} } map { @{$_->{entries}} } @{$d->{relations}}; map { "$_: $n{$_}" } sort keys %n')" \
+		"$(json "$tmp/sites.json" 'my %n; $n{"$_->{from} $_->{to}"} += $_->{count} for map { @{$_->{intervals}} } @{$d->{relations}}; map { "$_: $n{$_}" } sort keys %n')"
+done
+SSPAPI_CALLSITES=0 SSPAPI_OUTPUT=$tmp/off.sspapi run_shim off "$apps/sites"
+"$sspapi" report -f trace -o "$tmp/trace.json" "$tmp/off.sspapi"
+is "without call sites: the CPUs only" "$(json "$tmp/trace.json" 'map { $_->{name} =~ /CPU/ ? "CPU" : $_->{name} } grep { $_->{ph} eq "B" } @{$d->{traceEvents}}' | sort -u)" CPU
+
 SSPAPI_READINGS_MAX=1000
 export SSPAPI_READINGS_MAX
 run_shim shim "$apps/many" 5000

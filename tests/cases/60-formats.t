@@ -122,7 +122,7 @@ text,json,csv,hwloc,html,trace,store - --events EV_B
 csv - --readings
 hwloc - --color-by EV_B
 text - --all
-text,json,html - --no-symbols
+text,json,html,trace - --no-symbols
 END
 for form in $forms; do
 	is "$format: --all-symbols, as --no-symbols" \
@@ -138,12 +138,10 @@ for stores in "$tmp/again.sspapi" "$tmp/a.sspapi $tmp/b.sspapi"; do
 	is "trace of $(echo $stores | wc -w): the format, and all counts" \
 		"$(perl "$root/tests/lib/check-trace.pl" "$tmp/trace.json" "$tmp/stores.json" 2>&1)" ""
 done
-is "trace: each process, each window with its CPUs" \
-	"$(json "$tmp/trace.json" 'map { "$_->{pid} $_->{name}" =~ s/\x{2192}/to/r } grep { $_->{ph} eq "X" } @{$d->{traceEvents}}')" \
-	"1 CPU 0
-1 CPU 0 to CPU 1
-2 CPU 0
-2 CPU 0 to CPU 1"
+is "trace: each process, its CPUs, and in these the windows" \
+	"$(json "$tmp/trace.json" 'map { join " ", $_->{pid}, $_->{name} =~ s/\x{2192}/to/r =~ s/:\d+$//r, $_->{args} ? @{$_->{args}}{qw(call cpu)} : () } grep { $_->{ph} eq "B" } @{$d->{traceEvents}}')" \
+	"$(for pid in 1 2; do printf '%s\n' "$pid CPU 0" "$pid count PAPI_read 0" "$pid CPU 0 to CPU 1" \
+		"$pid count PAPI_stop 1"; done)"
 
 # Names with characters that are special in some format.
 cat >"$tmp/script" <<'EOF'

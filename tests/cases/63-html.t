@@ -19,13 +19,13 @@ for i in 1 2; do
 done
 "$sspapi" merge -o "$tmp/job.sspapi" "$tmp/rank1.sspapi" "$tmp/rank2.sspapi"
 
-# Removes what a page does not show: readings that are not kept, and intervals, which are in the level of call sites (and
-# that has a row for each function)
+# Removes what a page does not show: readings that are not kept, and the call sites of the others. Intervals are in the
+# level of call sites, which has a row for each function.
 plainly() {
 	json "$1" 'delete $d->{crossed}; @{$d->{levels}} = sort { $a->{level} cmp $b->{level} }
 		grep { $_->{level} ne "cpu" } @{$d->{levels}}; $_->{level} eq "callsite" and $_->{rows} = [] for @{$d->{levels}};
 		$_->{intervals} = [] for @{$d->{relations}};
-		$_->{entries} = [grep { @{$_->{list}} } map { $_->{list} = [grep { $_->{permanent} } @{$_->{list}}]; $_ } @{$_->{entries}}] for @{$d->{relations}}; $d' 2>/dev/null
+		$_->{entries} = [grep { @{$_->{list}} } map { $_->{list} = [map { delete @$_{qw(from to)}; $_ } grep { $_->{permanent} } @{$_->{list}}]; $_ } @{$_->{entries}}] for @{$d->{relations}}; $d' 2>/dev/null
 }
 for page in odd many job; do
 	run page "$sspapi" report -o "$tmp/$page.html" "$tmp/$page.sspapi"

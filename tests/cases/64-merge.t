@@ -67,7 +67,7 @@ cat >names.pl <<'END'
 	for my $r (@{$d->{relations}}) {
 		$_ = $name[$_] for @{$r->{events}};
 		$_->{event} = $name[$_->{event}] for @{$r->{gauges}}, @{$r->{entries}};
-		for my $i (@{$r->{intervals}}) { $_ = defined $_ ? $site{$_} : '' for @$i{qw(from to)} }
+		for my $i (@{$r->{intervals}}, grep { exists $_->{to} } map { @{$_->{list}} } @{$r->{entries}}) { $_ = defined $_ ? $site{$_} : '' for @$i{qw(from to)} }
 		$r->{intervals} = [sort map { JSON::PP->new->canonical->encode($_) } @{$r->{intervals}}];
 	}
 	$d->{events} = [sort { $a->{name} cmp $b->{name} } map { delete $_->{id}; $_ } @{$d->{events}}];

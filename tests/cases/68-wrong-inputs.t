@@ -298,7 +298,7 @@ table <<'END_OF_TABLE'
 2|1|-|sspapi report: --per-cpu=3: this option takes no value (sspapi help report lists the options)|report --per-cpu=3 a.sspapi
 2|1|-|sspapi report: --per-LEVEL: the hwloc format does not support it; use -f text or json or csv|report -f hwloc --per-cpu a.sspapi
 2|1|-|sspapi report: --sort: the store format does not support it; use -f text or json or csv|report -f store --sort B a.sspapi
-2|1|-|sspapi report: --no-symbols: the csv format does not support it; use -f text or json or html|report -o x.csv --no-symbols a.sspapi
+2|1|-|sspapi report: --no-symbols: the csv format does not support it; use -f text or json or html or trace|report -o x.csv --no-symbols a.sspapi
 2|1|-|sspapi report: --all: the csv format does not support it; use -f text|report -f csv --all a.sspapi
 2|1|-|sspapi merge: name the store to write with -o FILE|merge -o '' a.sspapi
 2|1|-|sspapi diff: --: No such file or directory|diff a.sspapi -- b.sspapi --

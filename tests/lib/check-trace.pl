@@ -1,5 +1,5 @@
 #!/usr/bin/perl
-# check-trace.pl TRACE DUMP.json: checks a trace of `report -f trace` against the Trace Event Format
+# check-trace.pl TRACE DUMP.json: checks a trace of `report -f trace` against the Trace Event Format,
 # and the rates against the dump's totals. Prints the events without rates, one per line.
 use strict;
 use warnings;
@@ -11,19 +11,32 @@ sub read_json {
 	return JSON::PP->new->utf8->decode(<$in>);
 }
 my ($trace, $d) = map { read_json($_) } @ARGV;
-my (%process, %slices, %counter, %sum, %plain);
+my (%process, %open, %time, %counter, %sum, %plain);
 
 sub is_number { return defined $_[0] && $_[0] =~ /^-?\d+(\.\d+)?(e[-+]?\d+)?$/i }
 for my $e (@{$trace->{traceEvents}}) {
 	my $text = JSON::PP->new->canonical->encode($e);
 	is_number($e->{$_}) or die "$_ is not a number: $text\n" for qw(ts pid tid);
-	$e->{ts} >= 0 && length $e->{name} or die "time or name: $text\n";
+	$e->{ts} >= 0 && (length $e->{name} || $e->{ph} eq 'E') or die "time or name: $text\n";
 	if ($e->{ph} eq 'M') {
 		$process{$e->{pid}} = 1 if $e->{name} eq 'process_name';
 		length $e->{args}{name} or die "no name: $text\n";
-	} elsif ($e->{ph} eq 'X') {
-		is_number($e->{dur}) && $e->{dur} >= 0 or die "duration: $text\n";
-		push @{$slices{"$e->{pid} $e->{tid}"}}, $e;
+	} elsif ($e->{ph} =~ /^[BE]$/) {
+		# Slices of a track are in order, and nested: each window in its CPU.
+		my $track = "$e->{pid} $e->{tid}";
+		my $is_cpu = ($e->{name} // '') =~ /CPU( \d+)?$/;
+		my $open = $open{$track} //= [];
+
+		$e->{ts} >= ($time{$track} // 0) or die "out of order: $text\n";
+		$time{$track} = $e->{ts};
+		if ($e->{ph} eq 'E') {
+			my $begun = pop @$open or die "nothing to end: $text\n";
+			$e->{ts} > $begun->{ts} or die "no time: $text\n";
+		} else {
+			@$open == ($is_cpu ? 0 : 1) or die "not in its CPU's slice: $text\n";
+			$is_cpu || length $e->{args}{path} or die "no call path: $text\n";
+			push @$open, $e;
+		}
 	} elsif ($e->{ph} eq 'C') {
 		is_number($e->{args}{value}) && keys %{$e->{args}} == 1 or die "value: $text\n";
 		push @{$counter{"$e->{pid} $e->{name}"}}, $e;
@@ -32,13 +45,7 @@ for my $e (@{$trace->{traceEvents}}) {
 	}
 	$process{$e->{pid}} or die "a process without a name: $text\n";
 }
-for my $track (keys %slices) {
-	my $end = 0;
-	for my $e (sort { $a->{ts} <=> $b->{ts} } @{$slices{$track}}) {
-		$e->{ts} >= $end - 0.0015 or die "slices of $track overlap at $e->{ts}\n";
-		$end = $e->{ts} + $e->{dur};
-	}
-}
+@{$open{$_}} and die "slices of $_ do not end\n" for keys %open;
 for my $name (keys %counter) {
 	my @at = @{$counter{$name}};
 	my ($event) = $name =~ m{^\d+ (.*?)/s(?:, |$)};

@@ -58,6 +58,7 @@ struct view {
 	int64_t total[K];
 	int32_t latest;			/* the CPU of the last reading */
 	int64_t kept, value[OPS];	/* permanent readings: their first event's */
+	uint32_t from[OPS], to[OPS];	/* and their call sites */
 	/* Of an interval: its count, totals, exact. */
 	int64_t pair[SITES + 1][SITES + 1][CPUS + 1][1 + 2 * K];
 };
@@ -145,8 +146,11 @@ static void read_kept(struct sp_model *m, struct sp_row *row, struct view *v)
 		    at.value[1] != 10 * at.value[0] || at.value[2] != 100 * at.value[0] ||
 		    v->kept >= OPS)
 			fail_msg("reading %ld is not whole", (long)v->kept);
-		else
+		else {
 			v->value[v->kept] = at.value[0];
+			v->from[v->kept] = at.from;
+			v->to[v->kept] = at.to;
+		}
 }
 
 static void read_row(struct sp_model *m, struct view *v)
@@ -370,8 +374,11 @@ static bool kept_holds(const struct step *s, const struct view *v, const struct 
 		       const struct view *b)
 {
 	return b->kept == a->kept + (s->op != SP_OP_START && s->op != SP_OP_RESET) &&
+	       (b->kept == a->kept || b->to[a->kept] == site_of(s)) &&
 	       between(v->kept, a->kept, b->kept) &&
-	       memcmp(v->value, b->value, (size_t)v->kept * sizeof(*v->value)) == 0;
+	       memcmp(v->value, b->value, (size_t)v->kept * sizeof(*v->value)) == 0 &&
+	       memcmp(v->from, b->from, (size_t)v->kept * sizeof(*v->from)) == 0 &&
+	       memcmp(v->to, b->to, (size_t)v->kept * sizeof(*v->to)) == 0;
 }
 
 static bool holds(const struct step *s, const struct view *v, const struct view *a,

@@ -1,5 +1,5 @@
-/* t-readings.c: readings.h: permanent readings are kept in order, found by their time,
- * bounded, dropped when threads are added together.
+/* t-readings.c: readings.h: permanent readings are kept in order, with their call sites, found by
+ * their time, bounded, dropped when threads are added together.
  */
 #include "test.h"
 
@@ -90,7 +90,7 @@ static void in_order(void **state)
 	before = store.header->used;
 	for (uint64_t i = 0; i < n; i++)
 		reading(cpu_of(i), (long long)i);
-	assert_true(store.header->used - before < n * (24 + 2 * 8));
+	assert_true(store.header->used - before < n * (28 + 2 * 8));
 	check_list(&m, 0, n, 0);
 	assert_true(sp_model_next(&m, &row));
 	while (sp_row_kept(&m, &row, &at)) {
@@ -190,9 +190,9 @@ static void no_memory(void **state)
 	store.region.limit = store.region.mapped;
 	for (uint64_t i = 0; i < 100000; i++)
 		reading(cpu_of(i), (long long)i);
-	assert_int_equal(sp_log.kept + w.relation->refused, 100000);
+	assert_int_equal(sp_log_kept(&sp_log) + w.relation->refused, 100000);
 	assert_true(w.relation->refused > 90000);
-	check_list(&m, 0, sp_log.kept, w.relation->refused);
+	check_list(&m, 0, sp_log_kept(&sp_log), w.relation->refused);
 	assert_int_equal(m.sums.total[0], 99999);
 	sp_model_close(&m);
 }
@@ -210,7 +210,7 @@ static void accumulated_without_memory(void **state)
 	store.region.limit = store.region.mapped;
 	for (is = 0; is < 100000; is++)
 		book_call(&w, SP_OP_ACCUM, 1, (const long long[]){ 1, -1 }, true, 0);
-	kept = sp_log.kept;
+	kept = sp_log_kept(&sp_log);
 	assert_true(kept && kept < 50000);
 	store.region.limit = 0;
 	for (int i = 0; i < 1000; i++, is++) {
@@ -218,7 +218,7 @@ static void accumulated_without_memory(void **state)
 			bind(UINT64_MAX);
 		book_call(&w, SP_OP_ACCUM, 1, (const long long[]){ 1, -1 }, true, 0);
 	}
-	assert_int_equal(sp_log.kept, kept + 1000);
+	assert_int_equal(sp_log_kept(&sp_log), kept + 1000);
 	open_first(&m, &row);
 	for (uint64_t i = 0; i < kept + 1000; i++) {
 		assert_true(sp_row_kept(&m, &row, &at));
@@ -241,31 +241,38 @@ static void half_a_reading(void **state)
 	sp_model_close(&m);
 }
 
-/* The compact form has the same readings, in chunks of its own that are numbered and linked like
- * the process's. */
-static void compact(void **state)
+/* Opens the store as a compact one. */
+static void open_compact(struct sp_model *m)
 {
 	static _Alignas(8) char bytes[1 << 20];
-	struct sp_store_reader reader = { .base = (unsigned char *)bytes };
-	const uint64_t n = 10000;
-	struct sp_row row = { 0 };
-	struct sp_model live, m;
-	uint64_t before = 0;
+	static struct sp_store_reader reader;
+	struct sp_model live;
 	struct sp_out o;
 
-	bind(UINT64_MAX);
-	for (uint64_t i = 0; i < n; i++)
-		reading(cpu_of(i), (long long)i);
 	open_model(&live);
 	sp_memory_init(&o, bytes, sizeof(bytes));
 	o.own = true;
 	sp_format_writer_by_name("store", 5)->write(&o, &(struct sp_selection){ .m = &live });
 	assert_int_equal(o.error, 0);
 	sp_model_close(&live);
-	reader.bytes = o.used;
+	reader = (struct sp_store_reader){ .base = (unsigned char *)bytes, .bytes = o.used };
+	assert_int_equal(sp_model_open(m, &reader), 0);
+	assert_int_not_equal(m->h.compact.members, 0);
+}
 
-	assert_int_equal(sp_model_open(&m, &reader), 0);
-	assert_int_not_equal(m.h.compact.members, 0);
+/* The compact form has the same readings, in chunks of its own that are numbered and linked like
+ * the process's. */
+static void compact(void **state)
+{
+	const uint64_t n = 10000;
+	struct sp_row row = { 0 };
+	struct sp_model m;
+	uint64_t before = 0;
+
+	bind(UINT64_MAX);
+	for (uint64_t i = 0; i < n; i++)
+		reading(cpu_of(i), (long long)i);
+	open_compact(&m);
 	assert_true(sp_model_next(&m, &row));
 	check_row(&m, &row, 0, n, 0);
 	assert_true(row.walk.chunks > 3);
@@ -275,11 +282,126 @@ static void compact(void **state)
 		assert_int_equal(c->number, i);
 		assert_int_equal(c->first, before);
 		assert_int_equal(c->first_ns, sp_reading_at(c, 0)->ns);
-		assert_ptr_equal(sp_store_readings_at(&reader, c->next), older);
+		assert_ptr_equal(sp_store_readings_at(m.reader, c->next), older);
 		before += c->room;
 	}
 	assert_int_equal(before, n);
 	sp_model_close(&m);
+}
+
+/* Makes call sites 1 to SITES; the last two are one place in the code. */
+#define SITES	5
+static void make_sites(void)
+{
+	struct sp_sites *b = sp_store_sites(&store, 1);
+
+	store.header->callsites = 1;
+	for (uint32_t i = 0; i < SITES; i++) {
+		struct sp_site *s = (struct sp_site *)((char *)(b + 1) + i * sp_site_bytes(1));
+
+		s->n = 1;
+		((struct sp_frame *)(s + 1))->address = 100 + sp_min(i, SITES - 2);
+	}
+}
+
+/* A pass of calls, and the call sites of its readings' windows as the model numbers them. */
+static const struct {
+	enum sp_op op;
+	uint32_t site, from, to;
+	int cpu;
+} calls[] = {
+	{ SP_OP_START, 1, 0, 0, 0 },
+	{ SP_OP_READ, 2, 1, 2, 1 },
+	{ SP_OP_READ, 2, 2, 2, 1 },
+	{ SP_OP_READ, 2, 2, 2, 1 },	/* these repeat the one before */
+	{ SP_OP_READ, 2, 2, 2, 1 },
+	{ SP_OP_READ, 3, 2, 3, 1 },
+	{ SP_OP_RESET, 1, 0, 0, 0 },
+	{ SP_OP_READ, 5, 1, 4, 1 },
+	{ SP_OP_ACCUM, 4, 4, 4, 1 },
+	{ SP_OP_ACCUM, 4, 4, 4, 1 },
+	{ SP_OP_READ, 4, 4, 4, 2 },	/* on another CPU */
+	{ SP_OP_STOP, 3, 4, 3, 2 },
+};
+
+static void check_sites(struct sp_model *m, unsigned passes, bool known)
+{
+	struct sp_row row = { 0 };
+	struct sp_kept at = { 0 };
+
+	assert_int_equal(m->n_callsites, SITES + 1);
+	assert_true(sp_model_next(m, &row));
+	for (unsigned i = 0; i < passes * SP_COUNT(calls); i++) {
+		uint32_t from = calls[i % SP_COUNT(calls)].from, to = calls[i % SP_COUNT(calls)].to;
+
+		if (!to)
+			continue;
+		assert_true(sp_row_kept(m, &row, &at));
+		if (at.from != (known ? from : 0) || at.to != (known ? to : 0))
+			fail_msg("call %u: from %u to %u", i, at.from, at.to);
+	}
+	assert_false(sp_row_kept(m, &row, &at));
+}
+
+/* Each reading has the call sites of its window, on the fast and the slow path, in a compact store
+ * as in the process's. */
+static void call_sites(void **state)
+{
+	const unsigned passes = 300;
+	long long x = 0;
+	struct sp_model m;
+
+	make_sites();
+	for (unsigned i = 0; i < passes * SP_COUNT(calls); i++) {
+		enum sp_op op = calls[i % SP_COUNT(calls)].op;
+		bool reads = op != SP_OP_START && op != SP_OP_RESET;
+
+		if (i % (100 * SP_COUNT(calls)) == 0) {
+			struct sp_relation_key key = { .k = 2, .event = both };
+			struct sp_relation *r = bind_new(&store, thread, &key, &w, NULL);
+
+			sp_log_open(&sp_log, &store, r, 2, UINT64_MAX);
+			/* the second hundred as if temporary readings were among them */
+			sp_records_log(&w, &sp_log, SP_ENTRIES_PERMANENT,
+				       i / SP_COUNT(calls) != 100);
+		}
+		x = reads ? x + 1 : 0;
+		book_call(&w, op, calls[i % SP_COUNT(calls)].cpu,
+			  reads ? (const long long[]){ x, x } : NULL, i % 7 != 0,
+			  calls[i % SP_COUNT(calls)].site);
+	}
+	open_model(&m);
+	check_sites(&m, passes, true);
+	sp_model_close(&m);
+	open_compact(&m);
+	check_sites(&m, passes, true);
+	sp_model_close(&m);
+
+	/* an earlier writer's */
+	open_model(&m);
+	assert_true(sp_model_next(&m, &(struct sp_row){ 0 }));
+	assert_true(m.walk.most_chunks > 5);
+	for (uint32_t i = 0; i < m.walk.most_chunks; i++)
+		((struct sp_chunk *)m.walk.chunk[i])->sites = 0;
+	sp_model_close(&m);
+	open_model(&m);
+	check_sites(&m, passes, false);
+	sp_model_close(&m);
+}
+
+/* A chunk that has no room for the call sites that it claims is damaged. */
+static void damaged_sites(void **state)
+{
+	struct sp_chunk *c;
+
+	make_sites();
+	bind(UINT64_MAX);
+	c = sp_log.chunk;
+	assert_ptr_equal(sp_store_readings_at(&store.reader, w.relation->readings), c);
+	c->room = (uint32_t)((c->b.bytes - sizeof(*c)) / sp_reading_bytes(2));
+	assert_null(sp_store_readings_at(&store.reader, w.relation->readings));
+	c->sites = 0;
+	assert_non_null(sp_store_readings_at(&store.reader, w.relation->readings));
 }
 
 static int last_alive;
@@ -327,6 +449,8 @@ int main(void)
 		TEST(accumulated_without_memory),
 		TEST(half_a_reading),
 		TEST(compact),
+		TEST(call_sites),
+		TEST(damaged_sites),
 		TEST(folded),
 	};
 

@@ -93,7 +93,7 @@ static const char *pair_position(const struct sp_model *m, const struct sp_level
 
 static bool is_csv_pair(const struct sp_diff_run *s, const struct sp_level_row *row)
 {
-	return row->to && !s->levels.grouped;
+	return row->to && !s->levels.named;
 }
 
 /* Finds paths that several pairs of call sites have, which differ in their calls only: an

@@ -1,9 +1,18 @@
 /* trace.c: writes the permanent readings in the Trace Event Format, for Perfetto and Chrome.
  *
- * Processes are the trace's processes, and each relation is a thread: a slice per window with the
- * CPU. Rates are counters per event, thread and CPU. Events are in the order of the store, which
- * the format permits, so that nothing is collected.
+ * Processes are the trace's processes, and each relation is a thread. Its slices are the CPUs, each
+ * for as long as the thread stayed there; within them, a slice per window has the name that the
+ * text format gives to the code between the two call sites. Rates are counters per event, thread
+ * and CPU. Events are in the order of the store, which the format permits, so that nothing is
+ * collected.
+ *
+ * Slices are pairs of B and E, whose times are the same text if one slice ends where another
+ * begins. Perfetto computes the end of an X from two numbers, each rounded to a ns, and drops a
+ * slice that overlaps another by one.
  */
+#include "../../formats/format-text-words.h"
+#include "../../formats/function-name.h"
+#include "../../formats/level.h"
 #include "../../model/format-common.h"
 #include "../tool/cmd.h"
 #include "trace.h"
@@ -12,12 +21,22 @@
 #define OTHER_TRACK	(4u << 20)
 #define LABEL		128u
 
+#define NAME		200u		/* most columns of a slice's name */
+#define PATH		1000u		/* and of a call path */
+#define NAMED		4096u		/* a power of two */
+
 /* The meaning of an event's values. Readings do not show whether the program zeroed its set between
  * them. Only one of the first two meanings adds up to the relation's counts. */
 enum values {
 	RUNNING,			/* counts since the first start */
 	INCREMENTS,			/* counts since the previous reading */
 	UNRELATED			/* gauges, and values that do not add up */
+};
+
+/* The code between two call sites: a slice's name and arguments, as JSON. */
+struct named {
+	uint32_t from, to;
+	char *text;			/* NULL: none yet */
 };
 
 struct track {
@@ -28,6 +47,9 @@ struct track {
 	uint32_t pid, tid;
 	char label[LABEL];		/* of the thread; "": none */
 	int32_t cpu;			/* of the previous reading */
+	bool on_cpu, moves;		/* a CPU's slice is open; it is a move to another CPU */
+	const struct sp_levels *sites;	/* pairs of call sites */
+	struct named *named;		/* [NAMED], the last ones by hash */
 	struct value {
 		enum values is;
 		double before, now;
@@ -134,16 +156,95 @@ static void counter(struct track *t, uint32_t event, const char *unit, int32_t c
 	sp_out_text(t->o, "}}");
 }
 
-static void slice(struct track *t, const struct sp_kept *at)
+static void end_slice(struct track *t, uint64_t ns)
+{
+	begin(t, 'E', ns);
+	sp_out_char(t->o, '}');
+}
+
+static void begin_cpu(struct track *t, int32_t to_cpu)
 {
 	char from[LABEL], to[LABEL], text[3 * LABEL];
 
-	begin(t, 'X', t->ns);
-	sp_text_f(text, sizeof(text), t->cpu == at->cpu ? "%s" : "%s → %s",
-		  cpu_words(from, t->cpu), cpu_words(to, at->cpu));
-	sp_out_f(t->o, ", \"dur\": ");
-	sp_out_double(t->o, (double)(at->ns - t->ns) / 1e3, 3);
+	begin(t, 'B', t->ns);
+	sp_text_f(text, sizeof(text), t->moves ? "%s → %s" : "%s", cpu_words(from, t->cpu),
+		  cpu_words(to, to_cpu));
 	sp_json_f(t->o, ", \"name\": %s}", text);
+	t->on_cpu = true;
+}
+
+static void end_cpu(struct track *t)
+{
+	if (t->on_cpu)
+		end_slice(t, t->ns);
+	t->on_cpu = false;
+}
+
+static void path_of(struct track *t, struct sp_out *o, const char *key, uint32_t site)
+{
+	static char whole[16384], text[4 * PATH + 8];
+	struct sp_out path;
+
+	sp_memory_init(&path, whole, sizeof(whole));
+	sp_text_path(&path, t->sites->sites, site);
+	sp_memory_text(&path);
+	sp_memory_init(&path, text, sizeof(text));
+	sp_clip(&path, whole, PATH);
+	sp_json_f(o, ", %s: %s", key, sp_memory_text(&path));
+}
+
+/* Writes the name, and the arguments but the CPU. */
+static void describe(struct track *t, struct sp_out *o, uint32_t from, uint32_t to)
+{
+	const struct sp_level_row *row = sp_levels_between(t->sites, from, to);
+	char text[4 * NAME + 8];
+	struct sp_out name;
+	struct sp_callsite c;
+
+	sp_memory_init(&name, text, sizeof(text));
+	if (row)
+		sp_level_label(&name, t->sites, row, NAME);
+	else
+		sp_text_pair(&name, t->sites->sites, from, to, SP_PAIR_FUNCTIONS, NAME);
+	sp_model_callsite(t->s->m, to, &c);
+	sp_json_f(o, ", \"name\": %s, \"args\": {\"call\": %s", sp_memory_text(&name),
+		  sp_site_call_name(c.call));
+	path_of(t, o, "path", to);
+	if (from && from != to)
+		path_of(t, o, "from", from);
+}
+
+static const char *text_of_pair(struct track *t, uint32_t from, uint32_t to)
+{
+	struct named *n = &t->named[sp_mix_hash(from, to) % NAMED];
+	static char text[1 << 17];
+	struct sp_out o;
+
+	if (n->text && n->from == from && n->to == to)
+		return n->text;
+	free(n->text);
+	sp_memory_init(&o, text, sizeof(text));
+	describe(t, &o, from, to);
+	*n = (struct named){ from, to, sp_check_alloc(strdup(sp_memory_text(&o))) };
+	return n->text;
+}
+
+/* Writes the window's slice, and that of its CPU, which ends when the thread moves. */
+static void slices(struct track *t, const struct sp_kept *at)
+{
+	bool moves = t->cpu != at->cpu;
+
+	if (moves || t->moves)
+		end_cpu(t);
+	t->moves = moves;
+	if (!t->on_cpu)
+		begin_cpu(t, at->cpu);
+	if (!at->to || !t->sites)
+		return;
+	begin(t, 'B', t->ns);
+	sp_out_text(t->o, text_of_pair(t, at->from, at->to));
+	sp_json_f(t->o, ", \"cpu\": % d}}", at->cpu);
+	end_slice(t, at->ns);
 }
 
 /* Writes a window: its counts are the closing reading's CPU's, as in the other formats. */
@@ -152,7 +253,7 @@ static void window(struct track *t, const struct sp_row *row, const struct sp_ke
 	double s = (double)(at->ns - t->ns) / 1e9;
 
 	if (t->ns && at->ns > t->ns && *t->label)
-		slice(t, at);
+		slices(t, at);
 	for (uint32_t e = 0; e < row->k; e++) {
 		struct value *v = &t->value[e];
 		double x = number(t, row->event[e], at->value[e]), n = x;
@@ -203,6 +304,7 @@ static void relation(struct track *t, struct sp_row *row, bool first_of_thread)
 		any = true;
 		window(t, row, &at);
 	}
+	end_cpu(t);
 	for (uint32_t e = 0; any && e < row->k; e++)
 		if (t->value[e].is != UNRELATED && sp_selection_named(t->s, row->event[e]))
 			counter(t, row->event[e], "/s", cpu_of(row, e, t->cpu), t->ns, 0.0);
@@ -213,8 +315,14 @@ void sp_format_trace(struct sp_out *o, const struct sp_selection *s)
 {
 	struct track t = { .o = o, .s = s, .origin = s->m->h.process.start_ns };
 	struct sp_row row = { 0 };
+	struct sp_levels sites;
 	sp_off thread = 0;
 
+	t.named = sp_check_alloc(calloc(NAMED, sizeof(*t.named)));
+	if (sp_levels_open(&sites, s->m, sp_level_by_name("callsite"), NULL) == 0) {
+		sp_levels_name(&sites);
+		t.sites = &sites;
+	}
 	sp_out_text(o, "{\"displayTimeUnit\": \"ns\", \"traceEvents\": [");
 	for (uint32_t i = 0; i < s->m->n_processes; i++)
 		name_process(&t, s->m, i);
@@ -226,4 +334,9 @@ void sp_format_trace(struct sp_out *o, const struct sp_selection *s)
 		thread = row.thread_at;
 	}
 	sp_out_text(o, "\n]}\n");
+	for (uint32_t i = 0; i < NAMED; i++)
+		free(t.named[i].text);
+	free(t.named);
+	if (t.sites)
+		sp_levels_close(&sites);
 }
