@@ -789,7 +789,8 @@ void sp_text_end(struct sp_out *o, const struct sp_selection *s)
 
 void sp_format_text(struct sp_out *o, const struct sp_selection *shown)
 {
-	bool cut = false, explained = false;
+	struct sp_explained explained = { 0 };
+	bool cut = false;
 	struct sp_selection show = *shown;
 	const struct sp_selection *s = &show;
 
