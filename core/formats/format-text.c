@@ -712,7 +712,7 @@ static void all_notes(struct sp_out *o, const struct sp_selection *s)
 
 	for (unsigned i = 0; sp_missing_text(m, &i, text);)
 		note(&n, text);
-	if (m->tally.kept)
+	if (m->tally.kept && !sp_selection_keeps_nothing(s))
 		NOTE(&n, "%'lu permanent reading%s stored", m->tally.kept, SP_MANY(m->tally.kept));
 	for (uint32_t i = 0; (said = sp_model_note(m, i)); i++)
 		NOTE(&n, "%s", said);
