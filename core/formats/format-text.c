@@ -767,7 +767,8 @@ static void further(struct sp_out *o, const struct sp_selection *s)
 	else if (strcmp(s->file, SP_FORMAT_NO_STORE) == 0)
 		sp_out_text(o, "\nmore: SSPAPI_FORMAT=text,store, then sspapi report\n");
 	else
-		sp_out_f(o, "\nmore: sspapi report %s%s%s\n", more, *s->file ? " " : "", s->file);
+		sp_out_f(o, "\nmore: sspapi report %s%s%s%s\n", more, s->again ? s->again : "",
+			 *s->file ? " " : "", s->file);
 }
 
 void sp_text_begin(struct sp_out *o, const struct sp_selection *s)

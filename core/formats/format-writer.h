@@ -44,6 +44,7 @@ struct sp_selection {
 	/* width of the terminal, used by tables if above 80; 0: unknown */
 	unsigned columns;
 	const char *file;		/* quoted for a shell (sp_shell_word) */
+	const char *again;		/* options of suggested commands, " -m IPC"; NULL: none */
 	/* text: set if rows, columns or notes did not fit; NULL: not needed */
 	bool *cut;
 	/* set after the lines that explain ~, and the rows min, mean and max; NULL: write no such

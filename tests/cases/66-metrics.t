@@ -47,7 +47,7 @@ is "for call sites, as in CSV" "$(grep ' → .* %' all.txt | awk '{ print $(NF-3
 	"0.429 2.333 14
 0.000 - 10"
 check "those without room next to the first three are named" \
-	grep -qx '+ 1 more column: sspapi report --per-callsite v.sspapi' v.txt
+	grep -qx '+ 1 more column: sspapi report --per-callsite -m mine.csv v.sspapi' v.txt
 printf '%s\n' 'EVENT,NEVER,DERIVED_INFIX,N1/(N0-N0),EV_A,EV_B' >never.csv
 "$sspapi" report -m never.csv v.sspapi >never.txt
 is "without a value in any row: a column of - in each table" \
@@ -373,6 +373,9 @@ is "min, mean and max of ranks" "$(sed 's/^[~ ] //' mean.out | grep -E '^(min|me
 	"min (rank 1) 20 6 0.085714 40
 mean 40 8 0.200 80
 max (rank 2; max/mean 1.75) 70 9 0.450 140"
+run more "$sspapi" report -m mean.csv --events EV_A,EV_B --sort EV_A ranks
+is "the further command has the same options" "$(grep '^more:' more.out)" \
+	"more: sspapi report --per-rank -m mean.csv --events EV_A,EV_B --sort EV_A ranks"
 is "one line names the column of the ranks" "$(grep '^(min' mean.out)" \
 	"(min, mean, max: per column; rank, max/mean: EV_A)"
 done_testing
