@@ -82,16 +82,34 @@ static void spread_of(struct sp_out *o, const struct sp_spread *s)
 		sp_out_f(o, " \xc2\xb1 %.1f %%", sp_deviation(s) / s->mean * 100.0);
 }
 
-/* Writes the duration; for repeats the mean. */
+/* Returns the sum of the processes' times in ns if it is less than the elapsed time, so that none of
+ * them ran for a while; otherwise 0. */
+static uint64_t apart_ns(const struct sp_model *m)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0; i < m->n_processes; i++) {
+		const struct sp_header *h = m->process[i].h;
+
+		if (h->process.end_ns <= h->process.start_ns)
+			return 0;
+		sum += h->process.end_ns - h->process.start_ns;
+	}
+	return sum < sp_elapsed(m) ? sum : 0;
+}
+
+/* Writes the duration; for repeats the mean, and for processes of different times the sum. */
 static void how_long(struct sp_out *o, const struct sp_model *m, const struct sp_spread *elapsed)
 {
+	uint64_t apart = sp_is_job(m) && elapsed->n < 2 ? apart_ns(m) : 0;
+
 	if (!sp_elapsed(m))
 		return;
 	sp_out_text(o, sp_is_job(m) ? ", " : "");
-	sp_out_duration(o, elapsed->n > 1 ? (uint64_t)elapsed->mean : sp_elapsed(m));
+	sp_out_duration(o, elapsed->n > 1 ? (uint64_t)elapsed->mean : apart ?: sp_elapsed(m));
 	spread_of(o, elapsed);
-	if (elapsed->n > 1)
-		sp_out_text(o, " each");
+	if (elapsed->n > 1 || apart)
+		sp_out_text(o, apart ? " in all" : " each");
 }
 
 static void how_busy(struct sp_out *o, const struct sp_spread *busy)
