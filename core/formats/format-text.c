@@ -412,8 +412,8 @@ static void why_nothing(struct sp_out *o, const struct sp_model *m)
 			      "no PAPI_start of the program succeeded; run sspapi doctor.");
 	else if (calls_of(m, "PAPI_add_") || calls_of(m, "papif_add_"))
 		why = refused(m,
-			      "the program added events, but never called PAPI_start (see the "
-			      "notes on refused events); run sspapi doctor.",
+			      "PAPI refused events (see the notes), and the program never called "
+			      "PAPI_start; run sspapi doctor.",
 			      "the program added events, but never called PAPI_start.");
 	else
 		why = "the program never called PAPI_start.";
