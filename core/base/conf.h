@@ -53,7 +53,7 @@ bool sp_conf_privileged(void);
 const char *sp_conf_env(const char *name);
 
 /* Set by `sspapi run`, if a line announces a file of counts, to the pid of the process that it
- * becomes. Not a setting for users. */
+ * becomes; and to :PATH if its children may also write that file. Not a setting for users. */
 #define SP_PROMISED "_SSPAPI_PROMISED="
 
 /* Fill *c. Calls report_line(line, arg) for each invalid value and each unknown name; the line,

@@ -60,7 +60,7 @@ bool sp_table_open(struct sp_table *t, const struct sp_selection *s, uint32_t ro
 	t->rows.room = room;
 	t->bytes = (uint64_t)room * (sizeof(*t->rows.at) + sizeof(*t->rows.weight) +
 				     sizeof(*t->rows.order)) +
-		   5 * sums_bytes(t) + ne * 13 + nm * 17 + 64;
+		   5 * sums_bytes(t) + ne * 13 + nm * 20 + 64;
 	t->memory = p = sp_map(t->bytes);
 	if (!p)
 		return false;
@@ -76,8 +76,8 @@ bool sp_table_open(struct sp_table *t, const struct sp_selection *s, uint32_t ro
 		t->spread.row[i] = sums_at(t, &p);
 	t->rows.order = (uint32_t *)p;
 	t->spread.n = t->rows.order + room;
-	t->columns = (bool *)(t->spread.n + ne);
-	t->spread.any = t->columns + ne;
+	t->spread.metric_rows = t->spread.n + ne;
+	t->columns = (bool *)(t->spread.metric_rows + nm);
 	choose_columns(t);
 	return true;
 }
@@ -138,7 +138,7 @@ static bool sorts_before(const void *table, uint32_t a, uint32_t b)
 
 /* ---- minimum, mean and maximum ---------------------------------------------------- */
 
-/* A metric has its own minimum and maximum; its mean is computed from all rows together. */
+/* A metric has its own minimum and maximum; its mean is computed from the events' means. */
 static void spread_metrics(struct sp_table *t)
 {
 	struct sp_metrics *of = t->s->metrics;
@@ -153,11 +153,11 @@ static void spread_metrics(struct sp_table *t)
 
 		if (!of->at[i].has_value)
 			continue;
-		if (!t->spread.any[i] || v < *least)
+		if (!t->spread.metric_rows[i] || v < *least)
 			*least = v;
-		if (!t->spread.any[i] || v > *most)
+		if (!t->spread.metric_rows[i] || v > *most)
 			*most = v;
-		t->spread.any[i] = true;
+		t->spread.metric_rows[i]++;
 	}
 }
 
@@ -200,14 +200,27 @@ static void end_spread(struct sp_table *t)
 	}
 }
 
+static bool names_spread(const struct sp_table *t)
+{
+	uint32_t e = t->lead;
+
+	return t->name_spread && e < t->m->n_events && t->spread.n[e] &&
+	       t->spread.row[0].total[e] != t->spread.row[2].total[e];
+}
+
+static bool has_max_over_mean(const struct sp_table *t)
+{
+	uint32_t e = t->lead;
+
+	return e < t->m->n_events && t->spread.n[e] && t->spread.sum[e] > 0.0;
+}
+
 /* "min (rank 126)", "max (rank 83; max/mean 1.69)", by the leading event */
 static void spread_label(struct sp_table *t, unsigned i)
 {
 	static const char *const label[] = { "min", "mean", "max" };
 	uint32_t e = t->lead, n = e < t->m->n_events ? t->spread.n[e] : 0;
-	bool name = t->name_spread && i != 1 && n &&
-		    t->spread.row[0].total[e] != t->spread.row[2].total[e];
-	bool ratio = i == 2 && n && t->spread.sum[e] > 0.0;
+	bool name = i != 1 && names_spread(t), ratio = i == 2 && has_max_over_mean(t);
 	struct sp_out o;
 
 	sp_memory_init(&o, t->label, sizeof(t->label));
@@ -229,10 +242,10 @@ static void compute_metrics(const struct sp_table *t)
 
 	if (!of)
 		return;
-	sp_metrics_compute(of, t->sums.metric);
+	sp_metrics_mean(of, t->sums.metric, t->spread.line == 1 ? t->spread.metric_rows : NULL);
 	for (int32_t i = extreme ? sp_metrics_next(of, -1) : -1; i >= 0;
 	     i = sp_metrics_next(of, i)) {
-		of->at[i].has_value = t->spread.any[i];
+		of->at[i].has_value = t->spread.metric_rows[i];
 		of->at[i].value = t->spread.metric[t->spread.line / 2][i];
 	}
 }
@@ -593,6 +606,22 @@ static void rest(struct sp_out *o, struct sp_table *t, uint32_t from)
 	t->sums = t->own;
 }
 
+/* Explains the rows above that have several columns, once. */
+static void explain_spread(struct sp_out *o, const struct sp_table *t, unsigned rows)
+{
+	bool names = names_spread(t), ratio = has_max_over_mean(t);
+	char text[256];
+
+	if (!rows || t->n_cols < 2 || !(names || ratio) || !t->s->explained ||
+	    t->s->explained->spread)
+		return;
+	t->s->explained->spread = true;
+	sp_out_f(o, "(min, mean, max: per column; %s%s%s: ", names ? t->title : "",
+		 names && ratio ? ", " : "", ratio ? "max/mean" : "");
+	sp_clip(o, heading(t, t->lead, text), 28);
+	sp_out_text(o, ")\n");
+}
+
 static void show(struct sp_out *o, struct sp_table *t)
 {
 	uint32_t shown = t->all ? t->rows.n : (uint32_t)sp_min(t->rows.n, SP_TEXT_ROWS);
@@ -625,11 +654,12 @@ static void show(struct sp_out *o, struct sp_table *t)
 		rest(o, t, shown);
 		sp_text_cut(t->s);
 	}
+	explain_spread(o, t, spread);
 	/* The headline explains the mark only if it mentions unproven counts. */
-	if (!t->marks || !t->s->explained || *t->s->explained ||
+	if (!t->marks || !t->s->explained || t->s->explained->mark ||
 	    is_unproven(t, t->m->sums.total, t->m->sums.total_exact))
 		return;
-	*t->s->explained = true;
+	t->s->explained->mark = true;
 	sp_out_text(o, "(~: 0.1 % or more of the row is not proven)\n");
 }
 

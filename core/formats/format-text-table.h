@@ -37,7 +37,7 @@ struct sp_table_spread {
 	char who[2][32];		/* the rows of minimum and maximum, by the leading event */
 	/* [metrics] minimum and maximum of the rows that have a value */
 	double *sum, *metric[2];
-	bool *any;			/* [metrics] whether any row has a value */
+	uint32_t *metric_rows;		/* [metrics] number of rows that have a value */
 	int line;			/* the line of `row` being written; -1: none */
 };
 

@@ -365,7 +365,8 @@ void sp_text_shown_by(struct sp_out *o, const struct sp_selection *s, const char
 	bool store = s->file && strcmp(s->file, SP_FORMAT_NO_STORE) != 0;
 
 	if (store)
-		sp_out_f(o, ": sspapi report --%s%s%s", option, *s->file ? " " : "", s->file);
+		sp_out_f(o, ": sspapi report --%s%s%s%s", option, s->again ? s->again : "",
+			 *s->file ? " " : "", s->file);
 	else if (s->file && !s->m->h.stat)
 		sp_out_text(o, ": SSPAPI_VERBOSE=2");
 	else if (strcmp(option, "all") != 0)

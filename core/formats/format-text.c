@@ -82,16 +82,34 @@ static void spread_of(struct sp_out *o, const struct sp_spread *s)
 		sp_out_f(o, " \xc2\xb1 %.1f %%", sp_deviation(s) / s->mean * 100.0);
 }
 
-/* Writes the duration; for repeats the mean. */
+/* Returns the sum of the processes' times in ns if it is less than the elapsed time, so that none of
+ * them ran for a while; otherwise 0. */
+static uint64_t apart_ns(const struct sp_model *m)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0; i < m->n_processes; i++) {
+		const struct sp_header *h = m->process[i].h;
+
+		if (h->process.end_ns <= h->process.start_ns)
+			return 0;
+		sum += h->process.end_ns - h->process.start_ns;
+	}
+	return sum < sp_elapsed(m) ? sum : 0;
+}
+
+/* Writes the duration; for repeats the mean, and for processes of different times the sum. */
 static void how_long(struct sp_out *o, const struct sp_model *m, const struct sp_spread *elapsed)
 {
+	uint64_t apart = sp_is_job(m) && elapsed->n < 2 ? apart_ns(m) : 0;
+
 	if (!sp_elapsed(m))
 		return;
 	sp_out_text(o, sp_is_job(m) ? ", " : "");
-	sp_out_duration(o, elapsed->n > 1 ? (uint64_t)elapsed->mean : sp_elapsed(m));
+	sp_out_duration(o, elapsed->n > 1 ? (uint64_t)elapsed->mean : apart ?: sp_elapsed(m));
 	spread_of(o, elapsed);
-	if (elapsed->n > 1)
-		sp_out_text(o, " each");
+	if (elapsed->n > 1 || apart)
+		sp_out_text(o, apart ? " in all" : " each");
 }
 
 static void how_busy(struct sp_out *o, const struct sp_spread *busy)
@@ -394,8 +412,8 @@ static void why_nothing(struct sp_out *o, const struct sp_model *m)
 			      "no PAPI_start of the program succeeded; run sspapi doctor.");
 	else if (calls_of(m, "PAPI_add_") || calls_of(m, "papif_add_"))
 		why = refused(m,
-			      "the program added events, but never called PAPI_start (see the "
-			      "notes on refused events); run sspapi doctor.",
+			      "PAPI refused events (see the notes), and the program never called "
+			      "PAPI_start; run sspapi doctor.",
 			      "the program added events, but never called PAPI_start.");
 	else
 		why = "the program never called PAPI_start.";
@@ -712,7 +730,7 @@ static void all_notes(struct sp_out *o, const struct sp_selection *s)
 
 	for (unsigned i = 0; sp_missing_text(m, &i, text);)
 		note(&n, text);
-	if (m->tally.kept)
+	if (m->tally.kept && !sp_selection_keeps_nothing(s))
 		NOTE(&n, "%'lu permanent reading%s stored", m->tally.kept, SP_MANY(m->tally.kept));
 	for (uint32_t i = 0; (said = sp_model_note(m, i)); i++)
 		NOTE(&n, "%s", said);
@@ -767,7 +785,8 @@ static void further(struct sp_out *o, const struct sp_selection *s)
 	else if (strcmp(s->file, SP_FORMAT_NO_STORE) == 0)
 		sp_out_text(o, "\nmore: SSPAPI_FORMAT=text,store, then sspapi report\n");
 	else
-		sp_out_f(o, "\nmore: sspapi report %s%s%s\n", more, *s->file ? " " : "", s->file);
+		sp_out_f(o, "\nmore: sspapi report %s%s%s%s\n", more, s->again ? s->again : "",
+			 *s->file ? " " : "", s->file);
 }
 
 void sp_text_begin(struct sp_out *o, const struct sp_selection *s)
@@ -789,7 +808,8 @@ void sp_text_end(struct sp_out *o, const struct sp_selection *s)
 
 void sp_format_text(struct sp_out *o, const struct sp_selection *shown)
 {
-	bool cut = false, explained = false;
+	struct sp_explained explained = { 0 };
+	bool cut = false;
 	struct sp_selection show = *shown;
 	const struct sp_selection *s = &show;
 

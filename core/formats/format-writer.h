@@ -44,10 +44,14 @@ struct sp_selection {
 	/* width of the terminal, used by tables if above 80; 0: unknown */
 	unsigned columns;
 	const char *file;		/* quoted for a shell (sp_shell_word) */
+	const char *again;		/* options of suggested commands, " -m IPC"; NULL: none */
 	/* text: set if rows, columns or notes did not fit; NULL: not needed */
 	bool *cut;
-	/* set after the line that explains ~; NULL: write no such line */
-	bool *explained;
+	/* set after the lines that explain ~, and the rows min, mean and max; NULL: write no such
+	 * lines */
+	struct sp_explained {
+		bool mark, spread;
+	} *explained;
 	/* JSON: write only permanent entries, and intervals only at the level of call sites. Used
 	 * by the HTML format, which shows no more, and by runs of 10,000 ranks. */
 	bool brief;

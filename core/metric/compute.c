@@ -269,7 +269,7 @@ static bool term_value(const struct sp_metrics *t, const struct sp_metric_term *
 
 		if (!t->row.present[e])
 			continue;
-		*v += sp_value_double(sp_event_type(t->model, e), t->row.sum[e]);
+		*v += sp_value_double(sp_event_type(t->model, e), t->row.sum[e]) / t->rows;
 		any = true;
 	}
 	if (any)
@@ -337,11 +337,12 @@ static bool has_counts(const struct sp_metric *d, const struct sp_metric_sum *su
 }
 
 static void compute_of(struct sp_metrics *t, struct sp_metric *d, uint32_t v,
-		       const struct sp_metric_sum *sums)
+		       const struct sp_metric_sum *sums, uint32_t rows)
 {
 	const struct sp_metric *of = &t->at[v];
 
 	t->observed_ns = 0.0;
+	t->rows = sp_max(rows, 1);
 	for (uint32_t i = 0; i < of->n_slots; i++) {
 		const struct sp_metric_sum *s = &sums[of->first_slot + i];
 
@@ -358,7 +359,7 @@ static void compute_of(struct sp_metrics *t, struct sp_metric *d, uint32_t v,
 }
 
 /* A metric that different kinds of machines define differently has no value for their sum. */
-void sp_metrics_compute(struct sp_metrics *t, const struct sp_metric_sum *sums)
+void sp_metrics_mean(struct sp_metrics *t, const struct sp_metric_sum *sums, const uint32_t *rows)
 {
 	for (int32_t i = sp_metrics_next(t, -1); i >= 0; i = sp_metrics_next(t, i)) {
 		int32_t of = -1;
@@ -372,8 +373,13 @@ void sp_metrics_compute(struct sp_metrics *t, const struct sp_metric_sum *sums)
 			}
 		t->at[i].has_value = false;
 		if (n == 1)
-			compute_of(t, &t->at[i], (uint32_t)of, sums);
+			compute_of(t, &t->at[i], (uint32_t)of, sums, rows ? rows[i] : 1);
 	}
+}
+
+void sp_metrics_compute(struct sp_metrics *t, const struct sp_metric_sum *sums)
+{
+	sp_metrics_mean(t, sums, NULL);
 }
 
 void sp_metrics_compute_row(struct sp_metrics *t, const struct sp_row *row, const int64_t *total,

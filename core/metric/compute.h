@@ -29,6 +29,11 @@ void sp_metrics_sum(const struct sp_metrics *t, struct sp_metric_sum *to,
 /* Compute value and has_value of all shown metrics from the sums; NULL: no values. */
 void sp_metrics_compute(struct sp_metrics *t, const struct sp_metric_sum *sums);
 
+/* The same for the mean of several rows, from the sums of all: events count as their mean per row,
+ * so that ratios stay those of the sums, while counts and rates of the run become the mean.
+ * rows: [metric] number of rows; NULL: one. */
+void sp_metrics_mean(struct sp_metrics *t, const struct sp_metric_sum *sums, const uint32_t *rows);
+
 /* The same for total[k] of one relation. */
 void sp_metrics_compute_row(struct sp_metrics *t, const struct sp_row *row, const int64_t *total,
 			    const int64_t *unsupported);

@@ -95,6 +95,7 @@ struct sp_metrics {
 	bool foreign;			/* there are tables for CPUs, but none for these machines */
 	double hertz, elapsed_ns;	/* of the store; 0: unknown */
 	double observed_ns;		/* private: of the current row */
+	uint32_t rows;			/* private: number of rows that the current row averages */
 	struct sp_model *model;
 	uint32_t n_slots;		/* sums per row: see sp_metrics_add */
 

@@ -672,12 +672,17 @@ static bool finish_others(void)
 /* Report once that nothing was counted, if `sspapi run` announced a file of counts. */
 static void report_no_counts(void)
 {
+	const char *path = sp_process_announced_path();
 	static bool was_reported;
 
 	if (!sp_process_has_announced_dump() || load_relaxed(&has_event_set) ||
+	    (*path && sp_sys(SYS_faccessat, AT_FDCWD, path, F_OK) != -ENOENT) ||
 	    __atomic_exchange_n(&was_reported, true, __ATOMIC_RELAXED))
 		return;
-	(void)sp_diag(SP_DIAG_WARNING, "no file was written: this process created no event set");
+	(void)sp_diag(SP_DIAG_WARNING,
+		      *path ? "no file was written: this process and its children created no "
+			      "event set"
+			    : "no file was written: this process created no event set");
 }
 
 /* Delay the end of the process until the dump is written. A second thread that calls exit, or

@@ -25,6 +25,7 @@ struct sp_conf sp_conf;
 SP_AT_START static uint64_t start_ns;
 /* The process for which `sspapi run` has announced the place of its counts; 0: none. */
 SP_AT_START static int announced_pid;
+SP_AT_START static char announced_path[SP_CONF_PATH];	/* of its children's; "": its own */
 SP_AT_START static char dir[SP_CONF_PATH];
 /* The strings of `who`, except the folder. */
 static struct {
@@ -49,6 +50,11 @@ bool sp_process_has_announced_dump(void)
 	return announced_pid && announced_pid == (int)sp_sys(SYS_getpid);
 }
 
+const char *sp_process_announced_path(void)
+{
+	return announced_path;
+}
+
 /* Called at the start, or by a PAPI call of a constructor that runs before ours. */
 void sp_process_capture(char **environment)
 {
@@ -60,8 +66,11 @@ void sp_process_capture(char **environment)
 	sp_diag_capture();
 	sp_conf_capture(environment);
 	for (char **e = environment; e && *e; e++)
-		if (strncmp(*e, SP_PROMISED, strlen(SP_PROMISED)) == 0)
+		if (strncmp(*e, SP_PROMISED, strlen(SP_PROMISED)) == 0) {
 			announced_pid = number(*e + strlen(SP_PROMISED));
+			strncpy(announced_path, strchr(*e, ':') ? strchr(*e, ':') + 1 : "",
+				sizeof(announced_path) - 1);
+		}
 	n = sp_sys(SYS_getcwd, dir, sizeof(dir));
 	if (n <= 0)
 		strcpy(dir, ".");

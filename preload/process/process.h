@@ -125,6 +125,8 @@ const struct sp_output_vars *sp_process_output_vars(void);
 
 /* Has `sspapi run` announced the place of this process's counts? */
 bool sp_process_has_announced_dump(void);
+/* The path of that file if child processes may also write it; otherwise "". */
+const char *sp_process_announced_path(void);
 uint64_t sp_process_start_ns(void);
 
 /* Does libpapi call itself? The return address is in libpapi, or in a wrapper after a tail call. */

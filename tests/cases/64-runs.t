@@ -175,4 +175,14 @@ run report "$B/sspapi" report
 is "only a dangling link is here: one line" "$(status_of report) $(cat report.err 2>/dev/null ||
 	cat "$tmp/report.err")" \
 	"1 sspapi report: ./x.sspapi: cannot be read"
+
+# ---- unrelated programs, one after the other ------------------------------------------
+mkdir apart
+for program in "$one" "$scenes/ops set=EV_A start read stop"; do
+	# shellcheck disable=SC2086 # words
+	run_shim part env SSPAPI_OUTPUT="$PWD/apart/%p.sspapi" $program
+done
+run apart "$sspapi" report apart
+check "their times in all" grep -qE '^several prog[^:]*: 2 processes on [^ ]+, [0-9.]+ (ms|us) in all,' \
+	"$tmp/apart.out"
 done_testing

@@ -47,7 +47,7 @@ is "for call sites, as in CSV" "$(grep ' → .* %' all.txt | awk '{ print $(NF-3
 	"0.429 2.333 14
 0.000 - 10"
 check "those without room next to the first three are named" \
-	grep -qx '+ 1 more column: sspapi report --per-callsite v.sspapi' v.txt
+	grep -qx '+ 1 more column: sspapi report --per-callsite -m mine.csv v.sspapi' v.txt
 printf '%s\n' 'EVENT,NEVER,DERIVED_INFIX,N1/(N0-N0),EV_A,EV_B' >never.csv
 "$sspapi" report -m never.csv v.sspapi >never.txt
 is "without a value in any row: a column of - in each table" \
@@ -358,4 +358,24 @@ check "rubbish: at most a page of lines" test "$(wc -l <wrong.err)" -le 21
 is "and what was counted" "$(grep -cE '^~? ?all CPUs' wrong.out)" 1
 run wrong "$sspapi" report -m mine.csv -m mine.csv v.sspapi
 is "two files: wrong usage" "$(status_of wrong)" 2
+
+# ---- the mean of several rows ---------------------------------------------------------------------
+# A ratio is that of all counts; what adds up is divided by the number of rows.
+printf '%s\n' 'EVENT,BA,DERIVED_POSTFIX,N0|N1|/|,EV_B,EV_A' 'EVENT,TWICE,DERIVED_ADD,EV_A,EV_A' >mean.csv
+mkdir ranks
+for rank in 0 1 2; do
+	case $rank in 0) show=30,9 ;; 1) show=20,9 ;; *) show=70,6 ;; esac
+	run rank env OMPI_COMM_WORLD_RANK=$rank FAKE_PAPI_SCRIPT="$tmp/script" LD_PRELOAD="$SHIM" \
+		SSPAPI_OUTPUT="$tmp/ranks/$rank.sspapi" "$scenes/ops" set=EV_A,EV_B start show=$show stop
+done
+run mean "$sspapi" report -m mean.csv ranks
+is "min, mean and max of ranks" "$(sed 's/^[~ ] //' mean.out | grep -E '^(min|mean|max) ' | tr -s ' ')" \
+	"min (rank 1) 20 6 0.085714 40
+mean 40 8 0.200 80
+max (rank 2; max/mean 1.75) 70 9 0.450 140"
+run more "$sspapi" report -m mean.csv --events EV_A,EV_B --sort EV_A ranks
+is "the further command has the same options" "$(grep '^more:' more.out)" \
+	"more: sspapi report --per-rank -m mean.csv --events EV_A,EV_B --sort EV_A ranks"
+is "one line names the column of the ranks" "$(grep '^(min' mean.out)" \
+	"(min, mean, max: per column; rank, max/mean: EV_A)"
 done_testing

@@ -18,6 +18,13 @@ is "in four parts" "$(grep -c '^[a-z]' d.out)" 4
 check "every obstacle is followed by its fix" perl -ne \
 	'$bad = "" if /^ {7}do: /; die $bad if $bad && /^  (ok|note|BAD|-) /; $bad = $_ if /^  BAD /; END { die $bad if $bad }' d.out
 is "no line is over 100 columns, but for long words" "$(grep -cE '^.{101}' d.out)" 0
+check "no advice to get a right that this process has" perl -0ne \
+	's/\s+/ /g; exit(/this process may count anything/ && /do: [^:]*need perf_event_paranoid 0/)' d.out
+# PAPI may not support this CPU: then no software event counts either.
+LD_PRELOAD=${LD_PRELOAD:+$LD_PRELOAD:}$B/tests/preload/lendpmu.so "$sspapi" doctor >lent.out
+check "the summary says which events cannot be counted" perl -0ne \
+	's/\s+/ /g; exit(/ok \S+PAGE-FAULTS counts/ && /BAD the kernel has no hardware counters/ &&
+		!/ prevents counting hardware events| problems prevent counting/)' lent.out
 check "it needs neither libpapi nor hwloc to start" \
 	sh -c '! readelf -d "$0" | grep -E "NEEDED.*(papi|hwloc)"' "$sspapi"
 

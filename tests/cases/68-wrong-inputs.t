@@ -428,8 +428,12 @@ if plain "a file that stays empty"; then
 	run promised "$sspapi" run -e SSPAPI_VERBOSE=0 -o nothing.sspapi -- "$apps/nolib"
 	is "nor does a process without an output file" "$(cat promised.err)" ""
 	run promised "$sspapi" run -o nothing.sspapi -- sh -c '"$1"; exit 0' sh "$apps/nolib"
-	is "a script's commands have no output file of their own" \
-		"$(grep -c 'no file was written' promised.err)" 0
+	is "a script and its commands: one line, if none of them wrote the file" \
+		"$(grep -c . promised.err) $(tail -n 1 promised.err)" \
+		"2 sspapi: no file was written: this process and its children created no event set"
+	run promised "$sspapi" run -o child.sspapi -- sh -c '"$1"; exit 0' sh "$scenes/one"
+	is "not if a command did" \
+		"$(grep -c 'no file was written' promised.err) $(test -s child.sspapi; echo $?)" "0 0"
 fi
 
 # ---- what stat starts, where the kernel lets it count ----------------------------------------------

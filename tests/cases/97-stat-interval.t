@@ -33,6 +33,9 @@ is "and in the trace, as rates" "$(perl "$root/tests/lib/check-trace.pl" trace.j
 check "there are several, at increasing times" awk '/ s  CPU / { if ($1 < last) bad = 1;
 	if ($1 != last) n++; last = $1 } END { exit bad || n < 3 }' rows.err
 check "and the table" grep -q '^CPU ' rows.err
+check "with the number of stored readings" grep -q 'permanent readings* stored' rows.err
+run unstored "$sspapi" stat -I 5 -e task-clock "$apps/counted" pages 300
+is "no readings are stored without -o" "$(grep -cE "^CPU .*TASK-CLOCK|readings? stored" unstored.err)" 1
 is "the rows are not separate threads" \
 	"$("$sspapi" report --per-thread rows.sspapi | grep -c 'all threads')" 0
 check "a merged store also has them" \

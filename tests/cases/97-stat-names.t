@@ -109,6 +109,10 @@ listed=$(sed -n '/^the kernel.s/,/^$/s/^  \(perf::[A-Z-]*\) .*/\1/p' list.out | 
 is "the listed events can be counted" "$(names "$listed" | tr ' ' ,)" "$listed"
 run word "$sspapi" list major
 is "a word" "$(grep -c '^  perf::' word.out) $(grep -c MAJOR word.out)" "1 1"
+printf 'component perf_event disabled=1\n' >off
+run off env FAKE_PAPI_SCRIPT="$tmp/off" LD_LIBRARY_PATH="$fake" "$sspapi" list major
+is "without PAPI's component: who counts the listed events" \
+	"$(tr -s '\n ' ' ' <off.out | grep -c 'perf_event: .*; only sspapi stat counts perf:: events here, not PAPI')" 1
 run word "$sspapi" list cs
 if sees_kernel; then
 	is "each of perf's names" "$(grep -c '^  perf::CONTEXT-SWITCHES ' word.out)" 1

@@ -833,15 +833,15 @@ static void text_says_why(void **state)
 						"at most 18.54 M of 18.52 G may be\n  elsewhere"));
 	m = stub_model(STUB_NO_START);
 	show("text", m);
-	assert_non_null(strstr(text, "(see the\n  notes on refused events)"));
+	assert_non_null(strstr(text, "PAPI refused events (see the notes)"));
 	m->h.lists.n_notes = 0;	/* none says why */
 	show("text", m);
 	assert_non_null(strstr(text, "never called PAPI_start.\n"));
 	assert_null(strstr(text, "notes"));
 	m->h.lists.n_notes = 2;
 	show("text", m);
-	assert_non_null(strstr(text, "never called PAPI_start (see the\n  notes on refused "
-				     "events); run sspapi doctor."));
+	assert_non_null(strstr(text, "PAPI refused events (see the notes), and the program never\n"
+				     "  called PAPI_start; run sspapi doctor."));
 	m->tally.calls[4] = 0;
 	assert_non_null(strstr(show("text", m), "the program never called PAPI_start.\n"));
 	m->tally.calls[1] = 2;

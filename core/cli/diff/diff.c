@@ -841,7 +841,7 @@ static void below(struct sp_out *o, const struct sp_diff *d, bool any)
 			 "A: %u run%s, B: %u run%s; differences that chance explains are left "
 			 "out\n",
 			 d->side[0].n, SP_MANY(d->side[0].n), d->side[1].n, SP_MANY(d->side[1].n));
-	if (!any)
+	if (!any && !(d->gate && any_has_grown(d)))
 		sp_out_text(o, have_repeats(d) ? "nothing differs beyond chance\n"
 			       : any_noise(d) ? "nothing differs, except clocks by less than 10 %\n"
 					      : "nothing differs\n");

@@ -9,8 +9,9 @@
 static void summary(const struct sp_doctor *d)
 {
 	if (d->n_blocking)
-		printf("\n%u %s counting", d->n_blocking,
-		       d->n_blocking == 1 ? "problem prevents" : "problems prevent");
+		printf("\n%u %s counting%s", d->n_blocking,
+		       d->n_blocking == 1 ? "problem prevents" : "problems prevent",
+		       d->n_blocking == 1 && d->only_hardware ? " hardware events" : "");
 	else
 		printf("\nNothing prevents counting");
 	if (d->worth)

@@ -19,6 +19,7 @@ struct sp_doctor {
 	const struct sp_program *program;	/* the program given; NULL: none */
 	const char *name;		/* its name as given */
 	bool software;			/* PAPI has counted a software event of the kernel here */
+	bool only_hardware;		/* only hardware events cannot be counted */
 	char papi[PATH_MAX];		/* path of libpapi; "": not found */
 };
 
@@ -30,6 +31,9 @@ void sp_doctor_fix(struct sp_doctor *d, const char *format, ...) SP_PRINTF(2, 3)
 
 /* In a child: sets d->software in the parent. */
 void sp_doctor_software(struct sp_doctor *d);
+
+/* Has this process CAP_PERFMON or CAP_SYS_ADMIN in the initial user namespace? */
+bool sp_doctor_is_privileged(void);
 
 /* Runs part(d, arg) in a child for a few seconds at most, and reports its findings. what: names
  * the child if it crashes. */

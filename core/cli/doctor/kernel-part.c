@@ -64,7 +64,7 @@ static uint64_t count_some(int fd)
 }
 
 /* Capabilities only count in the initial user namespace, whose user ids map to themselves. */
-static bool privileged(void)
+bool sp_doctor_is_privileged(void)
 {
 	uint64_t effective = sp_proc_status(getpid(), "\nCapEff:", 16);
 	unsigned in, out, n;
@@ -90,7 +90,7 @@ static bool paranoid(struct sp_doctor *d)
 		return false;
 	}
 	level = atoi(text);
-	if (privileged()) {
+	if (sp_doctor_is_privileged()) {
 		sp_doctor_report(d, SP_GOOD,
 				 "this process may count anything (CAP_PERFMON or CAP_SYS_ADMIN); "
 				 "perf_event_paranoid is %d",
@@ -119,7 +119,7 @@ static bool paranoid(struct sp_doctor *d)
 				 "perf_event_paranoid is %d: processes may count themselves%s",
 				 level, level < 1 ? ", and whole CPUs" : ", in the kernel, too");
 	}
-	return level > 2 && !privileged();
+	return level > 2 && !sp_doctor_is_privileged();
 }
 
 /* A container's filter permits perf_event_open by the container's capabilities (CapBnd), even to
@@ -175,6 +175,7 @@ static void hardware(struct sp_doctor *d)
 		sp_doctor_report(d, SP_GOOD, "hardware counters work");
 		return;
 	}
+	d->only_hardware = d->software;
 	if (fd >= 0)
 		sp_doctor_report(d, SP_BLOCKING, "hardware counters can be opened, but stay 0");
 	else

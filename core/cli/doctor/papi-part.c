@@ -56,6 +56,7 @@ static bool has_counters(void)
 static void report_off(struct sp_doctor *d, const struct sp_probe_component *c)
 {
 	enum sp_finding f = strcmp(c->name, "perf_event") == 0 ? SP_BLOCKING : SP_PLAIN;
+	bool is_uncore = strcmp(c->name, "perf_event_uncore") == 0;
 
 	sp_doctor_report(d, f, "component %.128s is off: %.1000s", c->name, c->off);
 	if (f == SP_BLOCKING && strstr(c->off, "no default PMU")) {
@@ -64,7 +65,9 @@ static void report_off(struct sp_doctor *d, const struct sp_probe_component *c)
 	}
 	for (unsigned i = 0; i < SP_COUNT(fixes); i++)
 		if (strcmp(fixes[i].name, c->name) == 0)
-			sp_doctor_fix(d, "%s", fixes[i].fix);
+			sp_doctor_fix(d, "%s", is_uncore && sp_doctor_is_privileged()
+						       ? "uncore counters need a physical machine"
+						       : fixes[i].fix);
 }
 
 static void perf_event(struct sp_doctor *d, const struct sp_probe_component *c)

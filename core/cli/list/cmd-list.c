@@ -148,6 +148,17 @@ static bool is_modifier(const char *name)
 	return strrchr(name, '=') && strrchr(name, '=') > strrchr(name, ':');
 }
 
+/* Without its component perf_event PAPI also refuses the kernel's events that are listed above. */
+static void report_off(struct list *l, const char *name, const char *text)
+{
+	bool listed = l->n && strcmp(name, "perf_event") == 0;
+	char why[400];
+
+	snprintf(why, sizeof(why), "%s%s", text,
+		 listed ? "; only sspapi stat counts perf:: events here, not PAPI" : "");
+	add_unavailable(l, name, why, !listed);
+}
+
 static void print_event(void *list, enum sp_listed which, const char *name, const char *text)
 {
 	struct list *l = list;
@@ -156,7 +167,7 @@ static void print_event(void *list, enum sp_listed which, const char *name, cons
 		set_title(l, name);
 		l->of_cpu = strcmp(name, SP_LISTED_CPUS) == 0;
 	} else if (which == SP_LISTED_OFF) {
-		add_unavailable(l, name, text, true);
+		report_off(l, name, text);
 	} else if (l->of_cpu && sp_kernel_event_is_by_libpfm4(name)) {
 		return;			/* listed by list_kernel_events() */
 	} else if (l->of_cpu && l->no_counters) {

@@ -297,6 +297,28 @@ static int show_metrics(struct sp_report *r, const struct sp_format_writer *writ
 	return status;
 }
 
+void sp_report_repeat_options(struct sp_report *r)
+{
+	const struct sp_metrics_request *m = &r->metrics;
+	const struct {
+		const char *option, *value;
+	} given[] = {
+		{ "-m", !m->any ? NULL : m->file ? m->file : *m->names ? m->names : "default" },
+		{ "--events", r->show.events },
+		{ "--sort", r->show.sort },
+	};
+	static char text[8192];
+	struct sp_out o;
+
+	sp_memory_init(&o, text, sizeof(text));
+	for (unsigned i = 0; i < SP_COUNT(given); i++)
+		if (given[i].value) {
+			sp_out_f(&o, " %s ", given[i].option);
+			sp_shell_word(&o, given[i].value);
+		}
+	r->show.again = sp_memory_text(&o);
+}
+
 /* Reports several observers, unless the format does so itself or lists each of them. */
 static void report_observers(const struct sp_report *r, const struct sp_format_writer *writer)
 {
@@ -326,6 +348,7 @@ int sp_cmd_report(int argc, char **argv)
 	if (r)
 		return r;
 	report.show.file = runs.shown;
+	sp_report_repeat_options(&report);
 	if (open_files(&report, &f, &runs, &n_bad))
 		return 1;
 	report.show.m = &f.model;

@@ -34,6 +34,9 @@ struct sp_report {
  * are tables of their own. False: no such level, or too many levels. */
 bool sp_report_level(struct sp_report *r, const char *option);
 
+/* Sets show.again, so that suggested commands repeat -m, --events and --sort. */
+void sp_report_repeat_options(struct sp_report *r);
+
 /* Returns whether the model has counts of an event with this name. */
 bool sp_report_has(const struct sp_model *m, const char *name, size_t n);
 

@@ -229,13 +229,19 @@ static int name_dump(char *to, size_t room, const struct sp_conf *conf, const st
 	return r;
 }
 
-/* Requests a message from the library at this process's exit if there is no dump. */
-static void expect_dump(bool file)
+/* Requests a message from the library at this process's exit if there is no dump. path: that of its
+ * children's dumps; NULL: its own. */
+static void expect_dump(bool file, const char *path)
 {
-	char name[sizeof(SP_PROMISED)] = "", pid[16];
+	char name[sizeof(SP_PROMISED)] = "", pid[2 * SP_CONF_PATH], dir[SP_CONF_PATH] = "";
 
 	memcpy(name, SP_PROMISED, strcspn(SP_PROMISED, "="));
-	snprintf(pid, sizeof(pid), "%d", (int)getpid());
+	if (path && *path != '/' && !getcwd(dir, sizeof(dir)))
+		return;
+	snprintf(pid, sizeof(pid), "%d%s%s%s", (int)getpid(), path ? ":" : "", dir,
+		 !path ? "" : *dir ? "/" : "");
+	if (path)
+		strncat(pid, path, sizeof(pid) - strlen(pid) - 1);
 	if (file)
 		setenv(name, pid, 1);
 	else
@@ -285,7 +291,8 @@ static void report_where(const char *verb, const struct sp_conf *conf, const str
 		strrchr(path, '/')[1] = 0;	/* the folder of all ranks */
 	if (ranks && !conf->output_set && !name_folder(path, sizeof(path), argv))
 		snprintf(path, sizeof(path), "%s", template);
-	expect_dump(!for_children);
+	/* Children's names may differ by %p or %n; the ranks may run on other hosts. */
+	expect_dump(!for_children || (!ranks && !strchr(path, '%')), for_children ? path : NULL);
 	sp_message(verb, "counts go to %s%s%s", path,
 		   ranks    ? ", of each rank"
 		   : for_children ? ", of each process"
@@ -335,7 +342,7 @@ int sp_cmd_run(int argc, char **argv)
 		return sp_complain(1, argv[0],
 				   "the loader cannot preload from a path with a space or colon",
 				   lib);
-	expect_dump(false);			/* another run may have set it */
+	expect_dump(false, NULL);		/* another run may have set it */
 	/* if not, execvp will report why it cannot be run */
 	known = sp_program_inspect(&program, argv[optind]) == 0;
 	if (known && !conf.disable && conf.verbose > 0)

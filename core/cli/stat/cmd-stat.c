@@ -421,6 +421,7 @@ static int show(struct options *opt, struct sp_stat_all *r, struct sp_model *m)
 		sp_memory_init(&o, word, sizeof(word)), sp_shell_word(&o, store);
 	if (to_files)
 		opt->report.show.file = *store ? sp_memory_text(&o) : SP_FORMAT_NO_STORE;
+	sp_report_repeat_options(&opt->report);
 	if (opt->interval.ms)
 		sp_stat_interval_put(&opt->interval, true);
 	if (opt->job) {

@@ -247,7 +247,10 @@ function partText() {
 }
 
 function head() {
-	const p = data.process, exe = base(p.exe || processes[0].exe), ns = BigInt(num(p.end_ns)) - BigInt(num(p.start_ns));
+	const p = data.process, exe = job && !p.exe ? 'several programs' : base(p.exe || processes[0].exe);
+	const time = of => BigInt(num(of.end_ns)) - BigInt(num(of.start_ns)), sum = processes.reduce((n, of) => n + time(of), 0n);
+	/* of processes that ran at different times; a part of the run has not all of them */
+	const apart = job && !data.part && sum < time(p) && processes.every(of => time(of) > 0n), ns = apart ? sum : time(p);
 	const cpus = components.filter(c => c.type === 'PU'), used = cpus.filter(c => summed.has(c.id)).length;
 	const threads = howMany('thread'), n = { processes: processes.length, machines: hosts.length, cpus: cpus.length, cpus_counted: used, ...data.part };
 	const seen = [...byKey(events.filter(e => e.observers), e => e.observers)].map(([n, of]) => `${of.map(e => e.key).join(', ')}: ` +
@@ -256,8 +259,8 @@ function head() {
 	const many = (n, thing) => `${grouped(n)} ${thing}${n === 1 ? '' : 's'}`;
 
 	document.title = `${plain(exe)}: counts per CPU`;
-	return make('header', null, make('h1', null, plain([exe, ...(p.args.length ? p.args : processes[0].args).slice(1)].join(' '))),
-		make('p', null, `${duration(Number(ns))} on ${n.machines === 1 ? plain(hosts[0]) : many(n.machines, 'host')}, ` +
+	return make('header', null, make('h1', null, plain([exe, ...(job || p.args.length ? p.args : processes[0].args).slice(1)].join(' '))),
+		make('p', null, `${duration(Number(ns))}${apart ? ' in all' : ''} on ${n.machines === 1 ? plain(hosts[0]) : many(n.machines, 'host')}, ` +
 			(job ? `${grouped(n.processes)} ${ranked ? 'ranks' : 'processes'}, ` : '') +
 			`${many(threads, 'thread')} on ${grouped(n.cpus_counted)} of ${many(n.cpus, 'CPU')}; ` +
 			`${new Date(Number(BigInt(num(p.start_ns)) / 1000000n)).toISOString().replace('T', ' ').slice(0, 19)} UTC`),
