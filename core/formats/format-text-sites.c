@@ -2,8 +2,7 @@
  *
  *	beta				both calls are in it
  *	solver → exchange		one function starts, another one reads
- *	main:12				a region of several in main: where it starts
- *	main:12 → 18			a further one that starts there
+ *	main:12 → 18			a region of several in main: its lines
  *	main, parallel region at line 21	of OpenMP
  *	app+0x11f0			a function without a name
  *	assembly			a region of the high level
@@ -384,7 +383,7 @@ static void one_function(struct sp_out *o, struct sp_site_texts *t, const struct
 			 enum sp_pair_detail detail, bool brief)
 {
 	function(o, t, &p->from, brief);
-	if ((detail >= SP_PAIR_LINE || needs_line(&p->from)) && *p->from.line &&
+	if ((detail == SP_PAIR_LINES || needs_line(&p->from)) && *p->from.line &&
 	    !is_parallel_region(p->from.symbol))
 		sp_out_f(o, ":%s", line_number(&p->from));
 	if (detail == SP_PAIR_LINES && *p->to.line)

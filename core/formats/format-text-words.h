@@ -86,7 +86,6 @@ void sp_sites_forget(struct sp_site_texts *t);
 
 enum sp_pair_detail {
 	SP_PAIR_FUNCTIONS,
-	SP_PAIR_LINE,			/* with the line of the first call: main:12 */
 	SP_PAIR_LINES,			/* with both lines: main:12 → 18 */
 	SP_PAIR_ALL			/* all frames with lines and addresses */
 };

@@ -523,8 +523,8 @@ static uint64_t label_key(const struct sp_levels *t, const struct sp_level_row *
 	return key;
 }
 
-/* Adds one detail to rows of this detail with the same label but different lines. */
-static void add_detail(struct sp_levels *t, enum sp_pair_detail detail)
+/* Adds the lines to rows with the same label but different lines. */
+static void add_lines(struct sp_levels *t)
 {
 	memset(t->slot, 0, 2ull * t->room * sizeof(*t->slot));
 	for (uint32_t i = 0; i < t->n; i++) {
@@ -532,8 +532,6 @@ static void add_detail(struct sp_levels *t, enum sp_pair_detail detail)
 		uint32_t *slot;
 
 		row->has_twins = false;
-		if (row->detail != detail)
-			continue;
 		row->key = label_key(t, row);
 		slot = slot_of(t, row->key);
 		if (!*slot)
@@ -543,9 +541,8 @@ static void add_detail(struct sp_levels *t, enum sp_pair_detail detail)
 				    sp_pair_lines(t->sites, first->from, first->to);
 	}
 	for (uint32_t i = 0; i < t->n; i++)
-		if (t->row[i].detail == detail &&
-		    t->row[*slot_of(t, t->row[i].key) - 1].has_twins)
-			t->row[i].detail++;
+		if (t->row[*slot_of(t, t->row[i].key) - 1].has_twins)
+			t->row[i].detail = SP_PAIR_LINES;
 }
 
 static void add_row(struct sp_levels *t, struct sp_level_row *to, const struct sp_level_row *from)
@@ -562,8 +559,7 @@ static void add_row(struct sp_levels *t, struct sp_level_row *to, const struct s
 
 void sp_levels_name(struct sp_levels *t)
 {
-	add_detail(t, SP_PAIR_FUNCTIONS);
-	add_detail(t, SP_PAIR_LINE);
+	add_lines(t);
 	t->named = true;
 }
 

@@ -641,4 +641,27 @@ counted uncut ./later
 "$B/sspapi" merge -o ranks.sspapi cut.sspapi uncut.sspapi
 is "call sites first seen after a cut, merged with whole ones: a row each" \
 	"$("$B/sspapi" report --per-callsite -f csv ranks.sspapi | cut -d, -f8,9 | sed 1d | wc -l)" 5
+
+# Two regions of one function have both lines in their rows; one that is alone in its function has none.
+cat >lines.c <<'END'
+#include "regions.h"
+static int set;
+static long long value;
+HERE static void alone(void) { int r = PAPI_start(set); touch(10); r = PAPI_stop(set, &value); END(r); }
+int main(void)
+{
+	int r = up(&set);
+	alone();
+	r |= PAPI_start(set);	/* line 9 */
+	touch(30);
+	r |= PAPI_read(set, &value);
+	touch(20);
+	r |= PAPI_stop(set, &value);
+	return r;
+}
+END
+$cc -O2 -g -o lines lines.c -lpapi
+counted lines ./lines
+is "several regions of a function: the first has both lines too" "$(rows lines | paste -sd,)" \
+	"main:9 → 11,main:11 → 13,alone"
 done_testing
