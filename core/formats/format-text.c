@@ -82,8 +82,8 @@ static void spread_of(struct sp_out *o, const struct sp_spread *s)
 		sp_out_f(o, " \xc2\xb1 %.1f %%", sp_deviation(s) / s->mean * 100.0);
 }
 
-/* Returns the sum of the processes' times in ns if it is less than the elapsed time, so that none of
- * them ran for a while; otherwise 0. */
+/* Returns the sum of the processes' times in ns, or 0 if it is not less than the elapsed time. If
+ * it is less, none of them ran for a while. */
 static uint64_t apart_ns(const struct sp_model *m)
 {
 	uint64_t sum = 0;

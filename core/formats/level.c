@@ -312,7 +312,7 @@ static struct sp_level_row *row_of(struct sp_levels *t, const struct sp_row *r,
 	return row_at(t, r, &w);
 }
 
-/* Marks what the row shows of the CPUs. Neither code nor events of devices show any. */
+/* Adds the CPU to those of the row, with its kind. */
 static void add_cpu(struct sp_levels *t, struct sp_level_row *row, const struct sp_at_cpu *at,
 		    int32_t place)
 {

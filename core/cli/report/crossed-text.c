@@ -41,7 +41,7 @@ static uint64_t n_slots(const struct table *t)
 	return t->s->metrics ? t->s->metrics->n_slots : 0;
 }
 
-/* Writes the event's count or the metric's value; "-" if there is none. Returns its columns. */
+/* Writes the count of the event or the value of the metric ("-": nothing). Returns its columns. */
 static unsigned value_text(char buf[49], const struct table *t, const struct sp_level_row *row)
 {
 	const struct sp_metric *d;
