@@ -699,7 +699,6 @@ static void text_twins(void **state)
 	static const struct { enum sp_pair_detail detail; unsigned width; const char *shown;
 	} is[] = {
 		{ SP_PAIR_FUNCTIONS, 200, "ma\"in" },
-		{ SP_PAIR_LINE, 200, "ma\"in:7" },
 		{ SP_PAIR_LINES, 200, "ma\"in:7 \u2192 7" },
 		{ SP_PAIR_ALL, 200,
 		  "ma\"in (a.c:7 0x1010) \u2192 ma\"in (a.c:7 0x1020) < "
