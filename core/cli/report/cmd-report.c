@@ -147,6 +147,12 @@ static int check_events(const struct sp_report *r, const struct sp_file *f, bool
 	const struct sp_model *m = &f->model;
 	char name[SP_REPORT_NAME], text[1500];
 
+	for (unsigned i = 0; m->h.stat && i < r->n_levels; i++)
+		if (sp_level_is_code(r->level[i]))
+			return usage(r,
+				     "sspapi stat counts from outside and sees no PAPI calls; use "
+				     "sspapi run",
+				     "--per-callsite");
 	sp_report_there_are("no such event", m, NULL, text, sizeof(text));
 	if (sp_report_lacks(r->show.events, f, 1, name))
 		return usage(r, text, name);
