@@ -65,8 +65,8 @@ done
 "$sspapi" merge -o "$tmp/merged.sspapi" "$tmp"/sites/?.sspapi
 names() {	# FILE PID: prints the names of this process's windows, in order
 	"$sspapi" report -f trace "$1" >"$tmp/trace.json"
-	json "$tmp/trace.json" "map { \$_->{name} } grep { \$_->{pid} == $2 && \$_->{args}{path} } @{\$d->{traceEvents}}" |
-		sed 's/:[0-9]*$//' | paste -sd ' '
+	json "$tmp/trace.json" "map { \$_->{name} =~ s/:.*//r } grep { \$_->{pid} == $2 && \$_->{args}{path} } @{\$d->{traceEvents}}" |
+		paste -sd ' '
 }
 want="region_a region_a region_b region_a region_a measured"
 is "each window has the name of its function" "$(names "$tmp/sites/0.sspapi" 1)" "$want"
@@ -79,8 +79,8 @@ is "its path, PAPI function and CPU" \
 PAPI_stop region_a CPU
 PAPI_stop region_b CPU"
 "$sspapi" report --per-callsite "$tmp/merged.sspapi" >"$tmp/sites.txt"
-is "with the lines of the text" "$(json "$tmp/trace.json" 'map { $_->{name} } grep { $_->{args}{path} } @{$d->{traceEvents}}' | sort -u)" \
-	"$(sed -n 's/^\(region_[ab:0-9]*\|measured\) .*/\1/p' "$tmp/sites.txt" | sort -u)"
+is "with the lines of the text" "$(json "$tmp/trace.json" 'map { $_->{name} =~ s/\x{2192}/to/r } grep { $_->{args}{path} } @{$d->{traceEvents}}' | sort -u)" \
+	"$(sed -n 's/→/to/; s/^\(region_[ab:0-9]*\( to [0-9]*\)\{0,1\}\|measured\) .*/\1/p' "$tmp/sites.txt" | sort -u)"
 for store in sites/0 merged; do
 	"$sspapi" report -f json "$tmp/$store.sspapi" >"$tmp/sites.json"
 	is "$store: JSON: the readings of each pair, as in intervals" \

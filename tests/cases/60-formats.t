@@ -139,7 +139,7 @@ for stores in "$tmp/again.sspapi" "$tmp/a.sspapi $tmp/b.sspapi"; do
 		"$(perl "$root/tests/lib/check-trace.pl" "$tmp/trace.json" "$tmp/stores.json" 2>&1)" ""
 done
 is "trace: each process, its CPUs, and in these the windows" \
-	"$(json "$tmp/trace.json" 'map { join " ", $_->{pid}, $_->{name} =~ s/\x{2192}/to/r =~ s/:\d+$//r, $_->{args} ? @{$_->{args}}{qw(call cpu)} : () } grep { $_->{ph} eq "B" } @{$d->{traceEvents}}')" \
+	"$(json "$tmp/trace.json" 'map { join " ", $_->{pid}, $_->{name} =~ s/\x{2192}/to/r =~ s/:\d.*//r, $_->{args} ? @{$_->{args}}{qw(call cpu)} : () } grep { $_->{ph} eq "B" } @{$d->{traceEvents}}')" \
 	"$(for pid in 1 2; do printf '%s\n' "$pid CPU 0" "$pid count PAPI_read 0" "$pid CPU 0 to CPU 1" \
 		"$pid count PAPI_stop 1"; done)"
 
