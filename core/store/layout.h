@@ -566,8 +566,7 @@ struct sp_chunk {
 	uint64_t first;			/* readings in older chunks */
 	uint64_t first_ns;		/* time of its first reading; 0: none */
 	uint32_t number;		/* chunk number: 0, 1 ... */
-	uint32_t sites;			/* not 0: struct sp_reading_sites[room] follow the
-					 * readings; 0 in stores of earlier writers */
+	uint32_t sites;			/* not 0: sp_reading_sites[room] follow the readings */
 	uint32_t k;			/* values per reading */
 	uint32_t room;			/* readings that fit */
 };
@@ -579,9 +578,8 @@ struct sp_reading {
 	int64_t value[];		/* [k] the entry that the reading made (rules.h) */
 };
 
-/* The call sites of a reading, as in its record. */
 struct sp_reading_sites {
-	uint16_t from, site;
+	uint16_t from, site;		/* the call sites of a reading, as in its record */
 };
 
 static inline uint64_t sp_reading_bytes(uint64_t k)

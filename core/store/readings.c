@@ -1,6 +1,8 @@
 /* readings.c: appends permanent readings, and finds them again; see readings.h. */
 #include "readings.h"
 
+_Static_assert(SP_SITES_MOST <= UINT16_MAX, "a reading has its call sites");
+
 /* Makes the relation's newest chunk, with room for at least one reading; NULL: no memory. It has
  * SP_READINGS_CHUNK bytes, the first ones fewer. */
 static struct sp_chunk *new_chunk(struct sp_log *l)

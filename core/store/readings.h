@@ -15,8 +15,6 @@
 
 #define SP_READINGS_CHUNK	8192u
 
-_Static_assert(SP_SITES_MOST <= UINT16_MAX, "a reading has its call sites");
-
 /* Bytes of a chunk for each reading. */
 static inline uint64_t sp_chunk_bytes_each(uint64_t k, bool sites)
 {

@@ -100,7 +100,7 @@ SSPAPI_OUTPUT=$tmp/loop.sspapi run_shim loop ./loop
 run report "$B/sspapi" report --per-callsite "$tmp/loop.sspapi"
 line=$(sed -n '/PAPI_read/=' loop.c)
 is "a loop's reading: by its line, since main has two regions; a share that is not the whole is not 100 %" \
-	"$(sed -n "s/^main:$line *\([0-9,]* *>*[0-9]* %\).*/\1/p" report.out | tr -s ' ')" "2,000 >99 %"
+	"$(sed -n "s/^main:$line → $line *\([0-9,]* *>*[0-9]* %\).*/\1/p" report.out | tr -s ' ')" "2,000 >99 %"
 
 # names FRAMES LIBRARY: prints a report by call site
 names() {
