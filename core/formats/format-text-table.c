@@ -562,8 +562,6 @@ static void measure(struct sp_table *t, uint32_t shown, unsigned spread)
 {
 	unsigned longest = (unsigned)sp_columns(t->title);
 
-	bool any[SP_TEXT_TAILS] = { false };
-
 	for (unsigned k = 0; k < SP_TEXT_TAILS; k++)
 		t->tail_width[k] = t->tail_title[k] ? (unsigned)strlen(t->tail_title[k]) : 0;
 	t->room_for_label = room_for_label(t);
@@ -575,15 +573,13 @@ static void measure(struct sp_table *t, uint32_t shown, unsigned spread)
 		else if (shown < t->rows.n)
 			rest_label(t, t->rows.n - shown);
 		longest = (unsigned)sp_max(longest, sp_columns(t->label));
-		for (unsigned k = 0; k < SP_TEXT_TAILS; k++) {
-			any[k] = any[k] || (*t->tail[k] && strcmp(t->tail[k], "-") != 0);
+		for (unsigned k = 0; k < SP_TEXT_TAILS; k++)
 			if (t->tail_title[k])
 				t->tail_width[k] =
 					(unsigned)sp_max(t->tail_width[k], sp_columns(t->tail[k]));
-		}
 	}
 	for (unsigned k = SP_TEXT_TAILS; k-- > 0;)
-		if (!any[k] || numbers_width(t) + sp_min(longest, LABEL_LEAST - 4) > t->line)
+		if (numbers_width(t) + sp_min(longest, LABEL_LEAST - 4) > t->line)
 			t->tail_width[k] = 0;
 	t->label_width = (unsigned)sp_min(longest, room_for_label(t));
 	widen(t);

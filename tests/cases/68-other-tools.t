@@ -27,11 +27,18 @@ done <<'END'
 125| stat: -G: not supported; use --cgroup NAME|stat -G / ./app
 125| stat: --no-inherit: not supported: threads and child processes are counted|stat --no-inherit ./app
 125| stat: x.json: this extension means json, but -f is 'csv': use one of the two|stat -o x.json -f csv ./app
+125| stat: --repeat=3: not supported; use -r RUNS|stat --repeat=3 ./app
+125| stat: --per-host: not supported; use --per-machine|stat --per-host ./app
+125| stat: 2: not a program; several numbers: -p PID,PID|stat -p 1 2
+2| report: --json: not supported; use -f json|report --json a.sspapi
+2| report: --csv: not supported; use -f csv|report --csv a.sspapi
+2| report: --per-host: not supported; use --per-machine|report --per-host a.sspapi
 2| report: --top: not supported: tables have ten rows, with --all all rows|report --top 3 a.sspapi
 2| report: x.json: this extension means json, but -f is 'csv': use one of the two|report -o x.json -f csv a.sspapi
 2| run: x.json: this extension means json, but -f is 'csv': use one of the two|run -o x.json -f csv -- ./app
 2| run: --callsites: not an option; set the variable: -e SSPAPI_CALLSITES=VALUE|run --callsites -- ./app
 2| run: --readings-max=5: not an option; set the variable: -e SSPAPI_READINGS_MAX=VALUE|run --readings-max=5 -- ./app
+2| run: perf::PAGE-FAULTS: -e sets a variable; the program selects its events (sspapi stat -e does for any)|run -e perf::PAGE-FAULTS ./app
 2| run: -q: not supported; use -e SSPAPI_VERBOSE=0|run -q ./app
 2| run: --calls: unrecognized option (sspapi help run lists the options)|run --calls -- ./app
 2| env: SSPAPI_OUTPUTS: no such variable; do you mean SSPAPI_OUTPUT?|env SSPAPI_OUTPUTS

@@ -103,7 +103,12 @@ static bool read_options(struct options *o, int argc, char **argv)
 		else if (c != 'e')
 			return false;
 		else if (!set_pair(o, optarg))
-			return !sp_complain(2, o->verb, "-e takes NAME=VALUE", optarg);
+			return !sp_complain(2, o->verb,
+					    strchr(optarg, ':') || strncmp(optarg, "PAPI_", 5) == 0
+						    ? "-e sets a variable; the program selects "
+						      "its events (sspapi stat -e does for any)"
+						    : "-e takes NAME=VALUE",
+					    optarg);
 	}
 	return !sp_check_output_format(o->verb, 2, o->output,
 				       o->format ? getenv("SSPAPI_FORMAT") : NULL);

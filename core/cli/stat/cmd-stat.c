@@ -8,6 +8,7 @@
 #include "../report/page.h"
 #include "../report/report.h"
 #include "../tool/cmd.h"
+#include "../tool/other-tools.h"
 #include "../tool/terminal.h"
 #include "stat-interval.h"
 #include "stat-job.h"
@@ -181,6 +182,9 @@ static int read_options(struct options *opt, int argc, char **argv)
 		return usage(opt, "-o takes the name of a file", NULL);
 	if (opt->out && stat(opt->out, &s) == 0 && S_ISDIR(s.st_mode))
 		return usage(opt, "a folder: name a file in it (FOLDER/run.sspapi)", opt->out);
+	if (opt->targets.n && optind < argc && !argv[optind][strspn(argv[optind], "0123456789")] &&
+	    !sp_is_program(argv[optind]))
+		return usage(opt, "not a program; several numbers: -p PID,PID", argv[optind]);
 	return check_job(opt) ?: check_conflicts(opt, argc == optind);
 }
 

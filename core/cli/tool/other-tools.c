@@ -20,9 +20,14 @@ static const struct {
 	{ "stat", "-M", "--metrics", "not supported; use -m NAME,..." },
 	{ "stat", "-G", "--for-each-cgroup", "not supported; use --cgroup NAME" },
 	{ "stat", "-i", "--no-inherit", "not supported: threads and child processes are counted" },
+	{ "stat", "", "--repeat", "not supported; use -r RUNS" },
+	{ "stat", "", "--per-host", "not supported; use --per-machine" },
 	{ "run", "-q", "--quiet", "not supported; use -e SSPAPI_VERBOSE=0" },
 	{ "report", "-n", "--top", "not supported: tables have ten rows, with --all all rows" },
 	{ "report", "-k", "--key", "not supported; use --sort KEY" },
+	{ "report", "-j", "--json", "not supported; use -f json" },
+	{ "report", "-x", "--csv", "not supported; use -f csv" },
+	{ "report", "", "--per-host", "not supported; use --per-machine" },
 };
 
 /* Returns whether the option, perhaps with a value, has this name. */
