@@ -274,4 +274,14 @@ is "killed after the first format" "$(status_of killed) $(ls killed)" "137 x.jso
 "$sspapi" recover live/*.live >recovered
 is "recover writes the other" "$(ls killed | tr '\n' ' ')$(ls live | wc -l)" "x.json x.sspapi 0"
 
+if [ "$(id -u)" = 0 ]; then
+	skip "merge -o of an own file that cannot be read" "root can read all"
+else
+	echo precious >unread
+	chmod 200 unread
+	run unread "$sspapi" merge -o unread "$tmp"/*.sspapi
+	chmod 600 unread
+	is "merge -o of an own file that cannot be read" "$(status_of unread) $(cat unread)" \
+		"1 precious"
+fi
 done_testing

@@ -290,4 +290,15 @@ for wrong in "a.sspapi foreign" "foreign a.sspapi" "a.sspapi missing" "a.sspapi 
 	is "$wrong: 2, one line" \
 		"$(status_of d) $(grep -c '^sspapi diff: ' d.err) $(wc -l <d.err)" "2 1 1"
 done
+# Differences of more than 2^63
+echo 'event widget:::BIG component=widget data_type=uint64' >script
+for big in 5 18446744073709551000; do
+	FAKE_PAPI_SCRIPT=script SSPAPI_OUTPUT=$tmp/big$big.sspapi run_shim big "$scenes/ops" \
+		set=widget:::BIG start show=$big stop
+done
+is "uint64: the difference and its sign" \
+	"$("$sspapi" diff -f csv big5.sspapi big18446744073709551000.sspapi |
+	sed -n 's/^total,[^,]*,//p' | cut -d, -f3 | head -n 1) $("$sspapi" diff -f csv \
+	big18446744073709551000.sspapi big5.sspapi | sed -n 's/^total,[^,]*,//p' |
+	cut -d, -f3-4 | head -n 1)" "18446744073709550995 -18446744073709550995,-100.00"
 done_testing

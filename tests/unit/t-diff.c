@@ -293,10 +293,14 @@ static void new_value(void **state)
 	assert_string_equal(percent(buf, &four, &four, 8, false), "+200.00");
 	assert_string_equal(percent(buf, &four, &four, 396, false), "x 100.0");
 	assert_string_equal(percent(buf, &four, &four, 396, true), "+9900.00");
-	assert_int_equal(difference(&none, &four, SP_INT64), 4);
-	assert_int_equal(difference(&four, &none, SP_INT64), -4);
-	/* wraps, as counters do */
-	assert_int_equal(difference(&least, &four, SP_INT64), INT64_MIN + 4);
+	assert_true(difference(&none, &four, SP_INT64).size == 4 &&
+		    !difference(&none, &four, SP_INT64).less);
+	assert_true(difference(&four, &none, SP_INT64).size == 4 &&
+		    difference(&four, &none, SP_INT64).less);
+	/* more than 2^63: unsigned */
+	assert_true((uint64_t)difference(&least, &four, SP_INT64).size == (1ull << 63) + 4 &&
+		    !difference(&least, &four, SP_INT64).less);
+	assert_true(difference(&least, &four, SP_UINT64).less);
 }
 
 /* ---- call sites

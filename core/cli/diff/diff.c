@@ -433,10 +433,30 @@ static bool differ(const struct sp_diff *d, uint32_t p, uint32_t e, const struct
 	       d->limit[p > 0];
 }
 
-/* Missing is 0, as far as a count goes. */
-static int64_t difference(const struct value *a, const struct value *b, enum sp_data_type type)
+struct difference {
+	bool less;			/* b is less than a */
+	int64_t size;			/* without the sign; of integers unsigned */
+	double number;			/* with the sign */
+};
+
+/* A missing count is 0. */
+static struct difference difference(const struct value *a, const struct value *b,
+				    enum sp_data_type type)
 {
-	return type == SP_FP64 ? sp_float_bits(sp_float(b->v) - sp_float(a->v)) : b->v - a->v;
+	double x = sp_value_double(type, a->v), y = sp_value_double(type, b->v);
+	struct difference by = { .number = y - x };
+
+	if (type == SP_FP64) {
+		by.less = y < x;
+		by.size = sp_float_bits(by.less ? x - y : y - x);
+		return by;
+	}
+	by.less = type == SP_INT64 ? b->v < a->v : (uint64_t)b->v < (uint64_t)a->v;
+	by.size = (int64_t)(by.less ? (uint64_t)a->v - (uint64_t)b->v
+				    : (uint64_t)b->v - (uint64_t)a->v);
+	if (y - x < 0x1p52 && x - y < 0x1p52)	/* exactly */
+		by.number = by.less ? -(double)by.size : (double)by.size;
+	return by;
 }
 
 /* Formats the difference in percent of A; beyond 1,000 % as a factor, unless `numbers`. */
@@ -626,8 +646,7 @@ static void text_line(const struct sp_diff *d, struct sp_text_list *l, uint32_t 
 		      uint32_t event, const struct value *a, const struct value *b)
 {
 	enum sp_data_type type = a->there ? a->type : b->type;
-	int64_t by = difference(a, b, type);
-	double number = type == SP_FP64 ? sp_float(by) : (double)by;
+	const struct difference by = difference(a, b, type);
 	char place[1200], name[256], of_a[48] = "-", of_b[48] = "-", text[48], signed_by[52],
 				     share[48], spread[2][48];
 	bool differs = differ(d, position, event, a, b);
@@ -636,8 +655,8 @@ static void text_line(const struct sp_diff *d, struct sp_text_list *l, uint32_t 
 			       of_a,
 			       of_b,
 			       signed_by,
-			       number == 0.0 && !differs	  ? "same"
-			       : differs || !have_repeats(d) ? percent(share, a, b, number, false)
+			       by.number == 0.0 && !differs  ? "same"
+			       : differs || !have_repeats(d) ? percent(share, a, b, by.number, false)
 							     : "chance",
 			       spread_text(spread[0], a),
 			       spread_text(spread[1], b) };
@@ -652,13 +671,9 @@ static void text_line(const struct sp_diff *d, struct sp_text_list *l, uint32_t 
 		number_text(d, event, a, a->v, of_a);
 	if (b->there)
 		number_text(d, event, b, b->v, of_b);
-	number_text(d, event, a->there ? a : b,
-		    type == SP_FP64 || by >= 0 ? by : (int64_t) - (uint64_t)by, text);
+	number_text(d, event, a->there ? a : b, by.size, text);
 	snprintf(signed_by, sizeof(signed_by), "%s%s",
-		 number > 0			 ? "+"
-		 : type != SP_FP64 && number < 0 ? "-"
-						 : "",
-		 text);
+		 by.less ? "-" : by.number > 0.0 ? "+" : "", text);
 	line(d, l, cell);
 }
 
@@ -683,15 +698,16 @@ static void csv_line(const struct sp_diff *d, struct sp_out *o, uint32_t positio
 		     const struct value *a, const struct value *b)
 {
 	enum sp_data_type type = a->there ? a->type : b->type;
-	int64_t by = difference(a, b, type);
+	const struct difference by = difference(a, b, type);
 	char buf[48];
-	const char *share = percent(buf, a, b, type == SP_FP64 ? sp_float(by) : (double)by, true);
+	const char *share = percent(buf, a, b, by.number, true);
 
 	sp_csv_f(o, "%s,%s", (const char *)d->positions.name[position].key, name_of(d, event));
 	csv_value(o, a, a->v);
 	csv_value(o, b, b->v);
 	sp_out_char(o, ',');
-	sp_out_value(o, type == SP_FP64 ? SP_FP64 : SP_INT64, by);
+	sp_out_text(o, by.less ? "-" : "");
+	sp_out_value(o, type == SP_FP64 ? SP_FP64 : SP_UINT64, by.size);
 	sp_out_char(o, ',');
 	/* "new" and "gone" are not numbers */
 	sp_out_text(o, *share == '+' || *share == '-' ? share : "");

@@ -21,7 +21,9 @@ static int may_replace(const char *verb, const char *out, char *const *file, uns
 		return sp_complain(1, verb, "not a regular file: name another one", out);
 	if (sp_is_one_of(out, file, n))
 		return sp_complain(2, verb, "the output file is also an input file", out);
-	if (access(out, R_OK) == 0 && to.st_size &&
+	if (to.st_size && access(out, R_OK) < 0)
+		return sp_complain(1, verb, "exists and cannot be read: name another file", out);
+	if (to.st_size &&
 	    (sp_file_first(out, 0, magic, sizeof(magic)) != sizeof(magic) ||
 	     memcmp(magic, SP_MAGIC, sizeof(magic)) != 0))
 		return sp_complain(1, verb, "exists and is not a store: name another file", out);
