@@ -656,7 +656,8 @@ static void text_line(const struct sp_diff *d, struct sp_text_list *l, uint32_t 
 			       of_b,
 			       signed_by,
 			       by.number == 0.0 && !differs  ? "same"
-			       : differs || !have_repeats(d) ? percent(share, a, b, by.number, false)
+			       : differs || !have_repeats(d) ? percent(share, a, b, by.number,
+							       false)
 							     : "chance",
 			       spread_text(spread[0], a),
 			       spread_text(spread[1], b) };
