@@ -72,7 +72,8 @@ static void site_position(struct sp_out *o, const struct sp_model *m, uint32_t i
 
 	if (with_call && sp_model_callsite(m, id, &site)) {
 		call = sp_site_call_name(site.call);
-		sp_out_f(o, *site.name ? "%s %s;" : call ? "%s;" : "", call ? call : "", site.name);
+		if (call || *site.name)
+			sp_out_f(o, "%s%s%s;", call ?: "", *site.name ? " " : "", site.name);
 	}
 	sp_csv_path(o, m, id);
 }
