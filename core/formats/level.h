@@ -1,5 +1,5 @@
 /* level.h: sums the counts of a model per row of a level: per CPU, core, package, thread ... Used
- * by the text format, report --per-NAME, diff and top. crossed.h sums for two levels.
+ * by the text format, report --per-NAME, diff and top. Two levels: core/cli/report/crossed.h.
  *
  * One pass over the model's relations finds the rows, so that they add up to all counts at any
  * level. Counts attributed to nothing of the level's kind (a CPU outside the topology, a package's
@@ -98,7 +98,7 @@ struct sp_level_row {
 	bool *unsupported;			/* [n_events] no CPU here can count the event */
 	struct sp_metric_sum *metric;	/* [metrics->n_slots]; NULL without metrics */
 
-	uint32_t side[2];		/* crossed.h: numbers of the rows of the two levels */
+	uint32_t side[2];		/* two levels: the numbers of their rows */
 	uint64_t latest;		/* private: number of the latest counts added */
 	uint64_t place, key;		/* private: sort and lookup keys */
 };
@@ -115,7 +115,7 @@ struct sp_levels {
 	uint32_t *order;		/* row numbers in sorted order */
 	struct sp_level_row *row;	/* in the order of discovery; use sp_levels_row */
 
-	struct sp_levels *side[2];	/* crossed.h: the two levels; NULL: rows of one level */
+	struct sp_levels *side[2];	/* the two levels; NULL: rows of one level */
 	bool named;			/* sp_levels_name has run */
 	bool ranks;			/* rows are processes, and no two have the same rank */
 	uint64_t latest;		/* private to level.c, as all fields below */

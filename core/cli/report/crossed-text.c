@@ -24,9 +24,12 @@ struct table {
 	unsigned n;			/* of shown columns; column n has the rest */
 	uint32_t left;			/* the number of columns in the rest */
 	unsigned width[COLUMNS + 2], label_width;
-	/* sums of the cell to be written */
-	struct sp_level_row sums;
-	struct sp_metric_sum *metric;	/* room for those of the rest */
+	struct rest {
+		bool counted;
+		uint32_t kinds;
+		int64_t total;
+	} *rest;			/* [rows] sums of the cells that are not shown */
+	struct sp_metric_sum *metric;	/* [rows][slots] the same for the metric */
 };
 
 static bool is_metric(const struct table *t)
@@ -59,34 +62,38 @@ static unsigned value_text(char buf[49], const struct table *t, const struct sp_
 	return sp_metric_text(buf, d);
 }
 
-/* The same for the sum of the row's cells in columns that are not shown. */
+/* The same for the cells of row i that are not shown. */
 static unsigned rest_text(char buf[49], const struct table *t, uint32_t i)
 {
-	enum sp_data_type type = is_metric(t) ? SP_INT64 : sp_event_type(t->s->m, t->id);
-	bool counted = false;
-	struct sp_level_row rest = { .metric = t->metric };
-	int64_t sum = 0;
+	const struct rest *of = &t->rest[i];
 
-	if (n_slots(t))
-		memset(t->metric, 0, n_slots(t) * sizeof(*t->metric));
-	for (uint32_t k = 0; k < t->x->columns.n; k++) {
-		const struct sp_level_row *cell =
-			t->is_shown[k] ? NULL : sp_crossed_cell(t->x, i, k);
+	if (is_metric(t))
+		return value_text(buf, t,
+				  &(struct sp_level_row){ .kinds = of->kinds,
+							  .metric = t->metric + i * n_slots(t) });
+	strcpy(buf, "-");
+	return of->counted ? sp_short_text(buf, t->s->m, t->id, of->total) : 1;
+}
 
-		if (!cell)
+static void add_up_rest(struct table *t)
+{
+	const struct sp_level_row *cell;
+	uint32_t i, k;
+
+	memset(t->rest, 0, t->x->rows.n * sizeof(*t->rest));
+	memset(t->metric, 0, t->x->rows.n * n_slots(t) * sizeof(*t->metric));
+	for (uint32_t n = 0; (cell = sp_crossed_next(t->x, n, &i, &k)) != NULL; n++) {
+		if (t->is_shown[k])
 			continue;
-		rest.kinds |= cell->kinds;
+		t->rest[i].kinds |= cell->kinds;
 		if (is_metric(t)) {
-			sp_metrics_sum(t->s->metrics, rest.metric, cell->metric);
+			sp_metrics_sum(t->s->metrics, t->metric + i * n_slots(t), cell->metric);
 		} else if (cell->counted[t->id]) {
-			counted = true;
-			sum = sp_plus(type, sum, cell->total[t->id]);
+			t->rest[i].counted = true;
+			t->rest[i].total = sp_plus(sp_event_type(t->s->m, t->id),
+						   t->rest[i].total, cell->total[t->id]);
 		}
 	}
-	if (is_metric(t))
-		return value_text(buf, t, &rest);
-	strcpy(buf, "-");
-	return counted ? sp_short_text(buf, t->s->m, t->id, sum) : 1;
 }
 
 /* Number k of row i: 0 the whole row, then the shown columns, then the rest. */
@@ -113,12 +120,8 @@ struct by {
 
 static double weight(const struct by *by, uint32_t k)
 {
-	const struct sp_level_row *row = sp_levels_row(&by->t->x->columns, k);
-
-	return row->counted[by->event]
-		       ? sp_value_double(sp_event_type(by->t->s->m, by->event),
-					 row->total[by->event])
-		       : -1.0;
+	return sp_value_double(sp_event_type(by->t->s->m, by->event),
+			       sp_levels_row(&by->t->x->columns, k)->total[by->event]);
 }
 
 static bool is_bigger(const void *of, uint32_t a, uint32_t b)
@@ -130,10 +133,9 @@ static bool is_bigger(const void *of, uint32_t a, uint32_t b)
 
 static void heading(char text[256], const struct table *t, unsigned k, unsigned width)
 {
-	struct sp_out o;
-
 	const struct sp_level_row *column =
 		k > 0 && k <= t->n ? sp_levels_row(&t->x->columns, t->col[k - 1]) : NULL;
+	struct sp_out o;
 
 	sp_memory_init(&o, text, 256);
 	if (k == 0)
@@ -166,11 +168,9 @@ static void choose_columns(struct table *t, uint32_t event, uint32_t *order)
 	uint32_t there = 0, n = t->x->columns.n;
 	unsigned line = (unsigned)sp_max(LINE, t->s->columns), used;
 
-	for (uint32_t k = 0; k < n; k++) {
-		t->is_shown[k] = false;
-		if (weight(&by, k) >= 0.0)
+	for (uint32_t k = 0; k < n; k++)
+		if (sp_levels_row(&t->x->columns, k)->counted[event])
 			order[there++] = k;
-	}
 	sp_sort(order, there, is_bigger, &by);
 	t->n = (unsigned)sp_min(there, COLUMNS);
 	do {
@@ -181,6 +181,7 @@ static void choose_columns(struct table *t, uint32_t event, uint32_t *order)
 			if (t->is_shown[k])
 				t->col[shown++] = k;
 		t->left = there - t->n;
+		add_up_rest(t);
 		used = LABEL_LEAST + 2;
 		for (unsigned k = 0; k < numbers(t); k++) {
 			measure_column(t, k);
@@ -293,12 +294,13 @@ void sp_crossed_text(struct sp_out *o, const struct sp_selection *s, struct sp_c
 	uint32_t lead;
 
 	t.is_shown = sp_check_alloc(calloc(x->columns.n + 1ull, sizeof(*t.is_shown)));
-	t.metric = sp_check_alloc(calloc(n_slots(&t) + 1, sizeof(*t.metric)));
+	t.rest = sp_check_alloc(calloc(x->rows.n + 1ull, sizeof(*t.rest)));
+	t.metric = sp_check_alloc(calloc(x->rows.n * n_slots(&t) + 1, sizeof(*t.metric)));
 	for (uint32_t e = 0; e < m->n_events; e++)
 		columns[e] = sp_event_is_summed(m, e) && sp_selection_event(s, e);
 	lead = sp_leading_event(s, columns);
 	if (!s->sort && !sp_level_is_place(x->rows.level) && lead < m->n_events)
-		sp_levels_sort(&x->rows, lead);
+		sp_crossed_sort(x, lead, SP_SORT_PLACE);
 	for (uint32_t n = 0; lead < m->n_events && n <= m->n_events; n++) {
 		t.id = n == 0 ? lead : n - 1;
 		if (!columns[t.id] || (n > 0 && t.id == lead) || !is_needed(&t))
@@ -320,6 +322,7 @@ void sp_crossed_text(struct sp_out *o, const struct sp_selection *s, struct sp_c
 		sp_out_f(o, "%snothing to show per %s and %s\n", below ? "\n" : "",
 			 x->rows.level->name, x->columns.level->name);
 	free(t.metric);
+	free(t.rest);
 	free(t.is_shown);
 	free(columns);
 	free(order);

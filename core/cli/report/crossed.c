@@ -10,10 +10,11 @@ static int group(struct sp_crossed *x)
 
 	for (unsigned i = 0; i < 2; i++) {
 		uint64_t bytes = (side[i]->n + 1ull) * sizeof(uint32_t);
-		uint32_t *into = sp_level_is_code(side[i]->level) ? sp_map(bytes) : NULL;
+		uint32_t *into;
 
 		if (!sp_level_is_code(side[i]->level))
 			continue;
+		into = sp_map(bytes);
 		if (!into)
 			return -ENOMEM;
 		sp_levels_group(side[i], into);
@@ -23,11 +24,27 @@ static int group(struct sp_crossed *x)
 	return 0;
 }
 
+static uint64_t positions_bytes(const struct sp_crossed *x)
+{
+	return (1ull + x->rows.n + x->columns.n) * sizeof(uint32_t);
+}
+
+static int find_positions(struct sp_crossed *x)
+{
+	x->position[0] = sp_map(positions_bytes(x));
+	if (!x->position[0])
+		return -ENOMEM;
+	x->position[1] = x->position[0] + x->rows.n;
+	sp_crossed_sort(x, SP_SORT_PLACE, SP_SORT_PLACE);
+	return 0;
+}
+
 int sp_crossed_open(struct sp_crossed *x, struct sp_model *m, const struct sp_level *const level[2],
-		    struct sp_metrics *metrics, bool grouped, long sort)
+		    struct sp_metrics *metrics, bool grouped)
 {
 	int e = sp_levels_open(&x->rows, m, level[0], metrics);
 
+	x->position[0] = NULL;
 	if (e < 0)
 		return e;
 	e = sp_levels_open(&x->columns, m, level[1], metrics);
@@ -42,16 +59,46 @@ int sp_crossed_open(struct sp_crossed *x, struct sp_model *m, const struct sp_le
 		return e;
 	}
 	e = grouped ? group(x) : 0;
-	if (e < 0) {
+	if (e == 0)
+		e = find_positions(x);
+	if (e < 0)
 		sp_crossed_close(x);
-		return e;
+	return e;
+}
+
+void sp_crossed_sort(struct sp_crossed *x, long rows, long columns)
+{
+	struct sp_levels *side[2] = { &x->rows, &x->columns };
+
+	sp_levels_sort(side[0], rows);
+	sp_levels_sort(side[1], columns);
+	for (unsigned i = 0; i < 2; i++)
+		for (uint32_t n = 0; n < side[i]->n; n++)
+			x->position[i][side[i]->order[n]] = n;
+	for (uint32_t n = 0; n < x->cells.n; n++) {
+		const uint32_t *of = x->cells.row[n].side;
+
+		x->cells.row[n].place = (uint64_t)x->position[0][of[0]] << 32 |
+					x->position[1][of[1]];
 	}
-	sp_levels_sort(&x->rows, sort);
-	return 0;
+	sp_levels_sort(&x->cells, SP_SORT_PLACE);
+}
+
+const struct sp_level_row *sp_crossed_next(const struct sp_crossed *x, uint32_t n, uint32_t *row,
+					   uint32_t *column)
+{
+	const struct sp_level_row *cell = n < x->cells.n ? sp_levels_row(&x->cells, n) : NULL;
+
+	if (cell) {
+		*row = (uint32_t)(cell->place >> 32);
+		*column = (uint32_t)cell->place;
+	}
+	return cell;
 }
 
 void sp_crossed_close(struct sp_crossed *x)
 {
+	sp_unmap(x->position[0], positions_bytes(x));
 	sp_levels_close(&x->cells);
 	sp_levels_close(&x->columns);
 	sp_levels_close(&x->rows);

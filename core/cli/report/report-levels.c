@@ -156,8 +156,11 @@ static int open_level(struct sp_levels *t, const struct sp_report *r, unsigned i
 
 static int open_crossed(struct sp_crossed *x, const struct sp_report *r, bool grouped)
 {
-	return sp_crossed_open(x, r->show.m, &r->level[r->n_levels - 2], r->show.metrics, grouped,
-			       sort_key(r, r->show.m));
+	int e = sp_crossed_open(x, r->show.m, &r->level[r->n_levels - 2], r->show.metrics, grouped);
+
+	if (e == 0)
+		sp_crossed_sort(x, sort_key(r, r->show.m), SP_SORT_PLACE);
+	return e;
 }
 
 int sp_report_text(const struct sp_report *r, struct sp_out *o)
@@ -256,25 +259,22 @@ static int csv_level(const struct sp_report *r, struct sp_out *o, bool *mixed)
 /* Lines with the keys of both levels. */
 static int csv_crossed(const struct sp_report *r, struct sp_out *o, bool *mixed)
 {
+	const struct sp_level_row *cell;
 	struct sp_crossed x;
 	struct sp_out behind;
+	uint32_t i, k;
 	char text[200];
 
 	if (open_crossed(&x, r, false) < 0)
 		return -ENOMEM;
-	for (uint32_t i = 0; i < x.rows.n; i++)
-		for (uint32_t k = 0; k < x.columns.n; k++) {
-			const struct sp_level_row *cell = sp_crossed_cell(&x, i, k);
-			struct sp_level_row whole;
+	for (uint32_t n = 0; (cell = sp_crossed_next(&x, n, &i, &k)) != NULL; n++) {
+		struct sp_level_row whole = sp_crossed_whole(&x, cell);
 
-			if (!cell)
-				continue;
-			whole = sp_crossed_whole(&x, cell);
-			sp_memory_init(&behind, text, sizeof(text));
-			behind_name(&behind, &x.rows, sp_levels_row(&x.rows, i));
-			behind_name(&behind, &x.columns, sp_levels_row(&x.columns, k));
-			*mixed |= csv_row(r, o, &x.rows, &whole, sp_memory_text(&behind));
-		}
+		sp_memory_init(&behind, text, sizeof(text));
+		behind_name(&behind, &x.rows, sp_levels_row(&x.rows, i));
+		behind_name(&behind, &x.columns, sp_levels_row(&x.columns, k));
+		*mixed |= csv_row(r, o, &x.rows, &whole, sp_memory_text(&behind));
+	}
 	sp_crossed_close(&x);
 	return 0;
 }
@@ -359,25 +359,22 @@ static void json_row(const struct sp_report *r, struct sp_out *o, const struct s
 /* The counts of two levels together, by the numbers of their rows in "levels". */
 static int json_crossed(const struct sp_report *r, struct sp_out *o)
 {
+	const struct sp_level_row *cell;
 	struct sp_crossed x;
 	int e = open_crossed(&x, r, r->show.brief);
+	uint32_t i, k;
 
 	if (e < 0)
 		return e;
-	sp_levels_sort(&x.columns, sort_key(r, r->show.m));
+	sp_crossed_sort(&x, sort_key(r, r->show.m), sort_key(r, r->show.m));
 	sp_json_f(o, ",\n \"crossed\": {\"rows\": %s, \"columns\": %s, \"cells\": [",
 		  x.rows.level->name, x.columns.level->name);
-	for (uint32_t i = 0; i < x.rows.n && !o->error; i++)
-		for (uint32_t k = 0; k < x.columns.n && !o->error; k++) {
-			const struct sp_level_row *cell = sp_crossed_cell(&x, i, k);
-
-			if (!cell)
-				continue;
-			sp_json_line(o, "  ");
-			sp_json_f(o, "{\"row\": %u, \"column\": %u, \"readings\": %lu", i, k,
-				  cell->readings);
-			json_counts(r, o, cell);
-		}
+	for (uint32_t n = 0; !o->error && (cell = sp_crossed_next(&x, n, &i, &k)) != NULL; n++) {
+		sp_json_line(o, "  ");
+		sp_json_f(o, "{\"row\": %u, \"column\": %u, \"readings\": %lu", i, k,
+			  cell->readings);
+		json_counts(r, o, cell);
+	}
 	sp_out_text(o, "]}");
 	sp_crossed_close(&x);
 	return 0;
@@ -403,5 +400,5 @@ int sp_report_json(const struct sp_report *r, struct sp_out *o)
 		sp_levels_close(&levels);
 	}
 	sp_out_char(o, ']');
-	return r->crossed ? json_crossed(r, o) : 0;
+	return r->crossed && !o->error ? json_crossed(r, o) : 0;
 }

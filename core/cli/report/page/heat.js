@@ -66,7 +66,6 @@ function heatSection() {
 		most = Math.max(...rows.flatMap(row => columns.map(c => Number((of(row, c) && amount(of(row, c), chosen)) ?? 0)))) || 1;
 		caption.textContent = `${chosen.title} of each call site on each ${kinds[columns[0].type] ?? columns[0].type}`;
 		table.arrange(cols.map(c => Object.assign(c, { most: c.heat || c === total ? 0 : c.most })));
-		table.sort(total);
 		table.sort(total, false);
 	};
 	tables.push(table);
