@@ -308,4 +308,16 @@ await has_rank 1
 is "siblings" "$(ranks)" "1:8 0:7 "
 exec 3>&- 4>&- 5>&- 7>&-
 wait
+
+# Gauges, while the process runs.
+mkfifo reads ends
+printf 'event nvml:::A:device_0:power component=nvml units=mW\n' >script
+FAKE_PAPI_SCRIPT=script LD_PRELOAD=$SHIM SSPAPI_LIVE=live SSPAPI_OUTPUT=gauge.txt "$scenes/ops" \
+	set=nvml:::A:device_0:power start show=250 read show=750 read tell=reads hear=ends stop &
+pid=$!
+cat reads >/dev/null
+run top "$sspapi" top -n 1 $pid
+check "gauges are shown" grep -qE 'power .* 750 mW +250 mW +750 mW +500 mW$' top.out
+: >ends
+wait
 done_testing

@@ -143,6 +143,7 @@ event rapl:::PACKAGE_ENERGY:PACKAGE1 component=rapl units=nJ data_type=uint64
 event rapl:::DRAM_ENERGY:PACKAGE1 component=rapl units=nJ data_type=uint64
 event rapl:::THERMAL_SPEC:PACKAGE0 component=rapl units=W
 event eth0:rx:bytes component=net
+event nvml:::FLAGS component=nvml data_type=bit64
 event READ_BYTES component=io
 event cuda:::dram__bytes.sum:device=0 component=cuda
 component nvml keeps_on_start=1 keeps_on_reset=1
@@ -212,11 +213,58 @@ scripted energies rapl:::PACKAGE_ENERGY:PACKAGE1 -r 3
 is "in each run" "$(json energies.json "$total"'{"rapl:::PACKAGE_ENERGY:PACKAGE1"}')" 9000
 run energies "$sspapi" report --per-package energies.sspapi
 check "in the table of packages" grep -qE '^ *package 1 .* 9\.000 uJ ' energies.out
-for event in rapl:::THERMAL_SPEC:PACKAGE0 READ_BYTES rapl:::NONE; do
+for event in FLAGS READ_BYTES rapl:::NONE; do
 	scripted refused "$event" -r 1
 	is "an event that is not such a count: $event" \
 		"$(status_of refused) $(grep -c "^sspapi stat: $event: " refused.err)" "125 1"
 done
+# ---- gauges --------------------------------------------------------------------------------------
+# A sensor that reads 21 and at the end 22.5, one without a value, a double that is a count.
+cp script counts
+cat >>script <<'END'
+component lmsensors keeps_on_start=1 keeps_on_reset=1
+event lmsensors:::temp component=lmsensors units=degC data_type=fp64
+event lmsensors:::none component=lmsensors units=V data_type=fp64
+event lmsensors:::energy component=lmsensors units=J data_type=fp64
+event nvml:::A:device_0:power component=nvml units=mW
+level lmsensors:::temp 0x4035000000000000
+level lmsensors:::none 0x7ff8000000000000
+level lmsensors:::energy 0x405a000000000000
+level nvml:::A:device_0:power 750
+at PAPI_stop 1 level lmsensors:::temp 0x4036800000000000
+at PAPI_stop 1 level lmsensors:::energy 0x405a600000000000
+at PAPI_stop 2 level nvml:::A:device_0:power 500
+END
+scripted gauges lmsensors:::temp,lmsensors:::none,lmsensors:::energy,nvml:::A:device_0:power,perf::PAGE-FAULTS -r 1
+is "gauges: last, minimum and maximum; one without a value has none" "$(json gauges.json '
+	my %name = map { $_->{id} => $_->{name} } @{$d->{events}};
+	map { "$name{$_->{event}} $_->{last} $_->{min} $_->{max}" } map { @{$_->{gauges} // []} } @{$d->{relations}}' |
+	paste -sd,)" "lmsensors:::temp 22.5 21 22.5,nvml:::A:device_0:power 500 500 750"
+is "gauges: a count beside them that is a double" \
+	"$(json gauges.json 'map { $_->{total} } grep { $_->{name} =~ /energy/ } @{$d->{events}}')" 1.5
+run text "$sspapi" report gauges.sspapi
+check "gauges: in the text" grep -qE '^ *temp +no known place +22\.500 °C +21 °C +22\.500 °C +[0-9.]+ °C$' text.out
+cp counts script
+cat >>script <<'END'
+event nvml:::A:device_0:power component=nvml units=mW
+each PAPI_read count nvml:::A:device_0:power 5
+END
+run slow env LD_LIBRARY_PATH="$tmp/beside" FAKE_PAPI_SCRIPT="$tmp/script" "$sspapi" stat \
+	-e page-faults,nvml:::A:device_0:power -o slow.json sleep 1
+check "gauges are also read between start and end" test \
+	"$(json slow.json 'map { $_->{readings} } map { @{$_->{gauges}} } @{$d->{relations}}')" -gt 2
+run rows env LD_LIBRARY_PATH="$tmp/beside" FAKE_PAPI_SCRIPT="$tmp/script" "$sspapi" stat -I 1 \
+	-e page-faults,nvml:::A:device_0:power -o rows.sspapi \
+	sh -c 'until [ "$(grep -c "machine.*:power" rows.err)" -ge 5 ]; do "$0" pages 20; done' "$apps/counted"
+"$sspapi" report --readings -f csv rows.sspapi | awk -F, '$9 ~ /:power$/ { print $10 }' >readings
+"$sspapi" report -f json rows.sspapi >rows.json
+is "gauges, -I: the rows are the readings, in order" \
+	"$(awk '$3 == "machine" { print $4 }' rows.err | paste -sd,) $(sort -nc readings 2>&1)" \
+	"$(paste -sd, readings) "
+is "gauges, -I: the last row is the last value" \
+	"$(json rows.json 'map { $_->{last} } map { @{$_->{gauges}} } @{$d->{relations}}')" \
+	"$(tail -n 1 readings)"
+mv counts script
 echo 'fail PAPI_start -14' >>script
 scripted unstarted rapl:::PACKAGE_ENERGY:PACKAGE1,perf::PAGE-FAULTS -r 1
 is "events that PAPI does not start are reported" \

@@ -5,6 +5,8 @@
  * byte, 's' to start, 'r' to read and 'e' to stop; the child answers with its whole state. It ends
  * when the command closes the socket or dies.
  */
+#include <math.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <sys/socket.h>
@@ -15,6 +17,8 @@
 #include "libpapi.h"
 
 #define SECONDS 10			/* for libpapi to answer */
+#define GAUGES_MS 100			/* between readings of gauges; more if one takes long */
+#define GAUGES_SHARE 20			/* times as long as it takes */
 
 /* One event set per component. */
 struct sets {
@@ -46,25 +50,54 @@ static int add(const struct sp_probe_papi *p, struct sets *s, uint32_t event)
 	return r == PAPI_OK ? p->PAPI_add_event(s->set[s->of[event]], code) : r;
 }
 
+static bool has_gauge(const struct sets *s, uint32_t set)
+{
+	for (uint32_t e = 0; e < s->plan->n_events; e++)
+		if (s->plan->event[e].is_gauge && s->of[e] == set)
+			return true;
+	return false;
+}
+
 /* Values of a set are in the order in which its events were added. */
-static int read_all(const struct sp_probe_papi *p, const struct sets *s, bool stop, int64_t *value)
+static int read_set(const struct sp_probe_papi *p, const struct sets *s, uint32_t set, bool stop,
+		    int64_t *value)
 {
 	long long counted[SP_STAT_EVENTS];
-	int r = PAPI_OK;
+	int r = stop ? p->PAPI_stop(s->set[set], counted) : p->PAPI_read(s->set[set], counted);
 
-	for (uint32_t i = 0; r == PAPI_OK && i < s->n; i++) {
-		r = stop ? p->PAPI_stop(s->set[i], counted) : p->PAPI_read(s->set[i], counted);
-		for (uint32_t e = 0, k = 0; r == PAPI_OK && e < s->plan->n_events; e++)
-			if (s->plan->event[e].is_machine_wide && s->of[e] == i)
-				value[e] = (int64_t)((uint64_t)counted[k++] -
-						     (uint64_t)s->before[e]);
-	}
+	for (uint32_t e = 0, k = 0; r == PAPI_OK && e < s->plan->n_events; e++)
+		if (s->plan->event[e].is_machine_wide && s->of[e] == set)
+			value[e] = sp_stat_minus(&s->plan->event[e], counted[k++], s->before[e]);
 	return r;
+}
+
+/* Adds the gauges' values to their readings. */
+static void record_gauges(const struct sp_stat_plan *plan, struct sp_stat_answer *a)
+{
+	uint64_t ns = sp_now_ns();
+
+	for (uint32_t e = 0; e < plan->n_events; e++) {
+		struct sp_gauge_kind kind = { e, plan->event[e].data_type };
+		struct sp_gauge *g = &a->gauge[e];
+		struct sp_gauge_writer w = {
+			.n = 1, .cells = 1, .running = 1, .at = g, .kind = &kind
+		};
+
+		/* A sensor without a value returns NaN. */
+		if (!plan->event[e].is_gauge ||
+		    (kind.data_type == SP_FP64 && isnan(sp_float(a->value[e]))))
+			continue;
+		if (!g->readings)
+			*g = (struct sp_gauge){ .min = a->value[e],
+						.max = a->value[e],
+						.data_type = kind.data_type,
+						.cpu = SP_NO_CPU };
+		sp_gauges_record(&w, SP_OP_READ, 0, (const long long *)a->value, ns);
+	}
 }
 
 static int start(struct sp_probe_papi *p, struct sets *s)
 {
-	bool any = false;
 	int r = PAPI_OK;
 
 	for (uint32_t e = 0; r == PAPI_OK && e < s->plan->n_events; e++)
@@ -72,14 +105,11 @@ static int start(struct sp_probe_papi *p, struct sets *s)
 			r = add(p, s, e);
 	for (uint32_t i = 0; r == PAPI_OK && i < s->n; i++)
 		r = p->PAPI_start(s->set[i]);
+	for (uint32_t i = 0; r == PAPI_OK && i < s->n; i++)
+		r = read_set(p, s, i, false, s->before);
 	for (uint32_t e = 0; e < s->plan->n_events; e++)
-		any = any || s->plan->event[e].keeps_on_start;
-	if (any && r == PAPI_OK) {
-		r = read_all(p, s, false, s->before);
-		for (uint32_t e = 0; e < s->plan->n_events; e++)
-			if (!s->plan->event[e].keeps_on_start)
-				s->before[e] = 0;
-	}
+		if (!s->plan->event[e].keeps_on_start || s->plan->event[e].is_gauge)
+			s->before[e] = 0;
 	return r;
 }
 
@@ -97,34 +127,67 @@ static void be_quiet(void)
 	sigprocmask(SIG_SETMASK, &set, NULL);
 }
 
+struct server {
+	struct sp_probe_papi p;
+	struct sets s;
+	struct sp_stat_answer a;
+	const char *bad;		/* why libpapi cannot be loaded; NULL */
+	int r;				/* of PAPI */
+	int pause_ms;			/* until gauges are read again; -1: never */
+};
+
+/* what: a request, or 'g' to read gauges only. */
+static void serve_one(struct server *v, char what)
+{
+	uint64_t since = sp_boot_ns();
+	bool any = false;
+
+	alarm(SECONDS);
+	if (v->r == PAPI_OK && what == 's')
+		v->r = start(&v->p, &v->s);
+	for (uint32_t i = 0; v->r == PAPI_OK && i < v->s.n; i++) {
+		any = any || has_gauge(&v->s, i);
+		if (what == 'r' || what == 'e' || has_gauge(&v->s, i))
+			v->r = read_set(&v->p, &v->s, i, what == 'e', v->a.value);
+	}
+	if (v->r == PAPI_OK)
+		record_gauges(v->s.plan, &v->a);
+	else if (!*v->a.wrong)
+		snprintf(v->a.wrong, sizeof(v->a.wrong),
+			 "not counted: PAPI does not %s it here (%s)",
+			 what == 's'   ? "start"
+			 : what == 'e' ? "stop"
+				       : "read", v->bad ? v->bad : v->p.PAPI_strerror(v->r));
+	alarm(0);
+	v->pause_ms = any && what != 'e' && v->r == PAPI_OK
+			      ? (int)sp_max(GAUGES_MS,
+					    GAUGES_SHARE * (sp_boot_ns() - since) / 1000000)
+			      : -1;
+}
+
 static _Noreturn void serve(const struct sp_stat_plan *plan, int requests)
 {
-	struct sp_stat_answer a = { 0 };
-	struct sp_probe_papi p = { 0 };
-	struct sets s = { .plan = plan };
-	const char *bad;
+	static struct server v;
+	struct pollfd request = { .fd = requests, .events = POLLIN };
 	char what;
-	int r;
 
 	be_quiet();
+	v.s.plan = plan;
+	v.pause_ms = -1;
 	alarm(SECONDS);
-	bad = sp_probe_load(&p, plan->papi);
-	r = bad || sp_probe_init(&p, plan->papi) <= 0 ? PAPI_ENOINIT : PAPI_OK;
+	v.bad = sp_probe_load(&v.p, plan->papi);
+	v.r = v.bad || sp_probe_init(&v.p, plan->papi) <= 0 ? PAPI_ENOINIT : PAPI_OK;
 	alarm(0);
-	while (read(requests, &what, 1) == 1) {
-		alarm(SECONDS);
-		if (r == PAPI_OK)
-			r = what == 's' ? start(&p, &s)
-					: read_all(&p, &s, what == 'e', a.value);
-		if (r != PAPI_OK && !*a.wrong)
-			snprintf(a.wrong, sizeof(a.wrong),
-				 "not counted: PAPI does not %s it here (%s)",
-				 what == 's'   ? "start"
-				 : what == 'r' ? "read"
-					       : "stop", bad ? bad : p.PAPI_strerror(r));
-		if (send(requests, &a, sizeof(a), MSG_NOSIGNAL) != sizeof(a))
+	for (;;) {
+		if (poll(&request, 1, v.pause_ms) == 0) {
+			serve_one(&v, 'g');
+			continue;
+		}
+		if (read(requests, &what, 1) != 1)
 			break;
-		alarm(0);
+		serve_one(&v, what);
+		if (send(requests, &v.a, sizeof(v.a), MSG_NOSIGNAL) != sizeof(v.a))
+			break;
 	}
 	_exit(0);
 }

@@ -257,9 +257,8 @@ static bool note_machine_event(const struct sp_probe_papi *p, struct sp_stat_pla
 	if (!fact || (fact->scope != SP_SCOPE_PACKAGE && fact->scope != SP_SCOPE_HOST &&
 		      fact->scope != SP_SCOPE_DEVICE))
 		return wrong(plan, "stat does not support PAPI's component %s", e->component);
-	if (info->data_type > PAPI_DATATYPE_UINT64 ||
-	    sp_event_kind(fact, e->name, SP_EVENT_TRAITS(info)) != SP_COUNTER)
-		return wrong(plan, "it is not a count that grows while the program runs");
+	if (info->data_type >= PAPI_DATATYPE_BIT64)
+		return wrong(plan, "its value is not a number");
 	r = p->PAPI_create_eventset(&set);
 	r = r == PAPI_OK ? p->PAPI_add_event(set, (int)e->code) : r;
 	if (r != PAPI_OK)
@@ -267,6 +266,7 @@ static bool note_machine_event(const struct sp_probe_papi *p, struct sp_stat_pla
 	at = sp_event_place_find(fact->scope, e->component, e->name);
 	e->is_machine_wide = true;
 	e->keeps_on_start = fact->keeps & SP_KEEPS_ON_START;
+	e->is_gauge = sp_event_kind(fact, e->name, SP_EVENT_TRAITS(info)) == SP_GAUGE;
 	e->data_type = (uint8_t)info->data_type;
 	e->scope = (uint8_t)fact->scope;
 	e->place = (uint8_t)at.place;

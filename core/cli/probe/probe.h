@@ -18,6 +18,7 @@
 #include <sys/types.h>
 
 #include "../../store/blocks.h"
+#include "../../store/gauge.h"
 
 #define SP_STAT_EVENTS	64u
 #define SP_STAT_NATIVES	128u
@@ -47,6 +48,7 @@ struct sp_stat_event {
 	 * sp_event) */
 	bool is_machine_wide;
 	bool keeps_on_start;			/* PAPI_start does not zero it */
+	bool is_gauge;				/* only if is_machine_wide */
 	uint8_t data_type, scope, place;
 	int place_id;
 	const char *why_not;		/* why it is not counted; NULL: it is */
@@ -72,6 +74,13 @@ static inline int64_t sp_stat_value(const struct sp_stat_event *e, const int64_t
 	for (uint32_t t = 0; t < e->n; t++)
 		sum += (long double)e->factor[t] * (long double)native[e->native[t]];
 	return (int64_t)sum;
+}
+
+/* Difference of two values of a machine-wide event, which may be doubles. */
+static inline int64_t sp_stat_minus(const struct sp_stat_event *e, int64_t a, int64_t b)
+{
+	return e->data_type == SP_FP64 ? sp_float_bits(sp_float(a) - sp_float(b))
+				       : (int64_t)((uint64_t)a - (uint64_t)b);
 }
 
 static inline bool sp_stat_is_planned(const struct sp_stat_plan *p, const char *name)
@@ -101,13 +110,16 @@ bool sp_stat_plan_kernels(struct sp_stat_plan *p, const char *text, bool *good);
 bool sp_stat_query_papi(struct sp_stat_plan *p, char *const *name, unsigned n, bool by_default);
 
 /* Child in which PAPI counts the plan's events of packages, devices and the machine, and its last
- * answer. */
+ * answer. It reads gauges every 100 ms, or less often so that this takes at most a twentieth of
+ * its time. */
 struct sp_machine_events {
 	pid_t pid;			/* 0: no child */
 	int request;
 	struct sp_stat_answer {
 		char wrong[200];	/* why they are not counted; "" */
-		int64_t value[SP_STAT_EVENTS];	/* in the order of the plan */
+		/* in the order of the plan; doubles as their bits; of gauges the last value */
+		int64_t value[SP_STAT_EVENTS];
+		struct sp_gauge gauge[SP_STAT_EVENTS];
 	} answer;
 };
 void sp_machine_events_begin(struct sp_machine_events *b, const struct sp_stat_plan *p);

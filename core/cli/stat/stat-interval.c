@@ -53,16 +53,20 @@ static void add_row(struct sp_stat_interval *i, double s, int cpu, const struct 
 	char row[SP_STAT_NAME + 128], where[24] = "all CPUs";
 	const char *event = e->name, *units = e->units;
 	const char *bare = strncmp(event, "perf::", 6) == 0 ? event + 6 : event;
+	char number[32];
 	int n;
 
 	if (e->is_machine_wide)
 		strcpy(where, "machine ");
 	else if (cpu != SP_NO_CPU)
 		snprintf(where, sizeof(where), "CPU %-4d", cpu);
-	n = i->csv ? snprintf(row, sizeof(row), "%.6f,%d,%s,%lld\n", s, cpu, event,
-			      (long long)value)
-		   : snprintf(row, sizeof(row), "%12.6f s  %s %18lld %-2s  %s\n", s, where,
-			      (long long)value, units, bare);
+	if (e->data_type == SP_FP64)
+		snprintf(number, sizeof(number), i->csv ? "%.17g" : "%.6g", sp_float(value));
+	else
+		snprintf(number, sizeof(number), e->data_type == SP_INT64 ? "%ld" : "%lu", value);
+	n = i->csv ? snprintf(row, sizeof(row), "%.6f,%d,%s,%s\n", s, cpu, event, number)
+		   : snprintf(row, sizeof(row), "%12.6f s  %s %18s %-2s  %s\n", s, where, number,
+			      units, bare);
 
 	if (n < 0 || i->quiet)
 		return;
@@ -119,11 +123,12 @@ static void cpu_rows(struct sp_stat_interval *i, const struct sp_stat_counters *
 	memcpy(before, now, c->n * sizeof(*now));
 }
 
-/* Add rows if the machine's events have counted anything. */
+/* Add rows if the machine's events have counted anything; a gauge always has one. */
 static void machine_rows(struct sp_stat_interval *i, const struct sp_stat_counters *c, uint64_t ns,
 			 bool ended)
 {
 	struct sp_machine_events *b = i->machine_events;
+	const struct sp_stat_event *event = c->plan->event;
 	int64_t value[SP_STAT_EVENTS] = { 0 };
 	bool any = false;
 
@@ -134,15 +139,17 @@ static void machine_rows(struct sp_stat_interval *i, const struct sp_stat_counte
 	if (*b->answer.wrong)
 		return;
 	for (uint32_t e = 0; e < c->plan->n_events; e++) {
-		if (!c->plan->event[e].is_machine_wide)
+		if (!event[e].is_machine_wide)
 			continue;
-		value[e] = b->answer.value[e] - i->machine_before[e];
+		value[e] = event[e].is_gauge ? b->answer.value[e]
+					     : sp_stat_minus(&event[e], b->answer.value[e],
+							     i->machine_before[e]);
 		i->machine_before[e] = b->answer.value[e];
-		any = any || value[e];
+		any = any || event[e].is_gauge || value[e];
 	}
 	for (uint32_t e = 0; any && e < c->plan->n_events; e++)
-		if (c->plan->event[e].is_machine_wide)
-			add_row(i, (double)(ns - i->start_ns) / 1e9, SP_NO_CPU, &c->plan->event[e],
+		if (event[e].is_machine_wide)
+			add_row(i, (double)(ns - i->start_ns) / 1e9, SP_NO_CPU, &event[e],
 				value[e]);
 	if (any)
 		keep(i, c, c->n_cpus, ns, value);

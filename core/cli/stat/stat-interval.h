@@ -1,7 +1,8 @@
 /* stat-interval.h: counts per CPU at intervals: rows on standard error, and readings in the
  * store.
  *
- * A row has the counts since the row before, so that the rows of a CPU add up to its count. The
+ * A row has the counts since the row before, so that the rows of a CPU add up to its count; a row
+ * of a gauge has its value. The
  * command does not wait for a slow terminal or pipe while the program runs. Rows wait in memory;
  * those that do not fit are dropped and counted.
  */

@@ -121,6 +121,7 @@ static sp_off write_events(struct store_writer *m)
 				       .id = i,
 				       .code = e->code,
 				       .data_type = e->data_type,
+				       .kind = e->is_gauge ? SP_GAUGE : SP_COUNTER,
 				       .scope = e->scope,
 				       .place = e->place,
 				       .place_id = e->place_id };
@@ -562,6 +563,29 @@ static uint32_t same_component(const struct store_writer *m, uint32_t first)
 	return k;
 }
 
+/* Write the gauges of k of the machine's events. Returns 0 if none of them is one. */
+static sp_off write_gauges(struct store_writer *m, const uint32_t *event, uint32_t k)
+{
+	const struct sp_stat_answer *a = &m->r->machine_events.answer;
+	uint32_t n = 0, index[SP_STAT_EVENTS + 1] = { 0 };
+	sp_off at;
+
+	for (uint32_t e = 0; e < k; e++)
+		if (m->all->plan->event[m->event[event[e]]].is_gauge)
+			index[n++] = e;
+	if (!n)
+		return 0;
+	at = sp_compact_begin(&m->c, SP_BLOCK_GAUGES, sp_gauges_bytes(n, 1));
+	sp_compact_u32(&m->c, n);
+	sp_compact_u32(&m->c, 1);
+	sp_compact_write(&m->c, index, sp_align(n * sizeof(*index), 8));
+	for (uint32_t i = 0; i < n; i++)
+		sp_compact_write(&m->c, &a->gauge[m->event[event[index[i]]]],
+				 sizeof(struct sp_gauge));
+	sp_compact_end(&m->c);
+	return at;
+}
+
 /* Write the machine's events, counted by PAPI: a relation of the thread per component. Returns
  * their number. */
 static uint32_t add_machine_events(struct store_writer *m)
@@ -580,16 +604,20 @@ static uint32_t add_machine_events(struct store_writer *m)
 					    .last_ns = m->r->child.end_ns };
 
 		like.k = k = same_component(m, i);
+		like.gauges = write_gauges(m, m->machine_event + i, k);
 		begin_relation(m, &like, m->machine_event + i);
 		sp_compact_write(&m->c,
 				 &(struct sp_cell){
 					 .cpu = SP_NO_CPU, .used = SP_CELL_USED, .readings = 1 },
 				 sizeof(struct sp_cell));
-		for (uint32_t e = 0; e < k; e++)
-			sp_compact_write(&m->c,
-					 &m->r->machine_events.answer
-						  .value[m->event[m->machine_event[i + e]]],
-					 sizeof(int64_t));
+		for (uint32_t e = 0; e < k; e++) {
+			uint32_t event = m->event[m->machine_event[i + e]];
+			int64_t total = m->all->plan->event[event].is_gauge
+						? 0
+						: m->r->machine_events.answer.value[event];
+
+			sp_compact_write(&m->c, &total, sizeof(total));
+		}
 		sp_compact_end(&m->c);
 	}
 	return n;
@@ -628,7 +656,8 @@ static sp_off append_readings(struct store_writer *m, uint32_t index, const uint
 }
 
 /* Write the rows of -I: a relation without counts per CPU, and one per component of machine-wide
- * events, whose readings are differences to the row before. Returns their number. */
+ * events, whose readings are differences to the row before (gauges: values). Returns their
+ * number. */
 static uint32_t write_readings(struct store_writer *m)
 {
 	struct sp_relation like = { .event_set = -1,
