@@ -310,14 +310,14 @@ exec 3>&- 4>&- 5>&- 7>&-
 wait
 
 # Gauges, while the process runs.
-mkfifo reads ends
+mkfifo has-read goes-on
 printf 'event nvml:::A:device_0:power component=nvml units=mW\n' >script
-FAKE_PAPI_SCRIPT=script LD_PRELOAD=$SHIM SSPAPI_LIVE=live SSPAPI_OUTPUT=gauge.txt "$scenes/ops" \
-	set=nvml:::A:device_0:power start show=250 read show=750 read tell=reads hear=ends stop &
+FAKE_PAPI_SCRIPT=script LD_PRELOAD=$SHIM SSPAPI_LIVE=./live SSPAPI_OUTPUT=gauge.txt "$scenes/ops" \
+	set=nvml:::A:device_0:power start show=250 read show=750 read tell=has-read hear=goes-on stop &
 pid=$!
-cat reads >/dev/null
+cat has-read >/dev/null
 run top "$sspapi" top -n 1 $pid
-check "gauges are shown" grep -qE 'power .* 750 mW +250 mW +750 mW +500 mW$' top.out
-: >ends
+check "gauges are shown" grep -qE "power .* 750.0 mW +250.0 mW +750.0 mW +500.0 mW\$" top.out
+: >goes-on
 wait
 done_testing
