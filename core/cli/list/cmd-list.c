@@ -142,6 +142,21 @@ static void list_kernel_events(struct list *l, bool software, const char *title)
 	*l->title = 0;
 }
 
+/* List the io of a process, if the kernel counts it. */
+static void list_io(struct list *l)
+{
+	set_title(l, "a process's io, which sspapi stat counts");
+	for (unsigned i = 0; i < SP_IO_EVENTS && access("/proc/self/io", F_OK) == 0; i++) {
+		char name[64] = "io:::";
+
+		strcat(name, sp_io_events[i].name);
+		if (!l->word || strcasestr(name, l->word) ||
+		    strcasestr(sp_io_events[i].description, l->word))
+			add_line(l, name, NULL, sp_io_events[i].description);
+	}
+	*l->title = 0;
+}
+
 /* Return whether the name is an attribute (EVENT:period=0) instead of an event. */
 static bool is_modifier(const char *name)
 {
@@ -227,6 +242,7 @@ int sp_cmd_list(int argc, char **argv)
 	list_kernel_events(&l, true, "the kernel's, as PAPI and perf call them");
 	list_kernel_events(&l, false,
 			   "the CPU's by the kernel's names, as PAPI and perf call them");
+	list_io(&l);
 	l.no_counters = sp_kernel_event_why(PERF_TYPE_HARDWARE, sp_kernel_try_counters());
 	sp_program_libpapi(papi);
 	wrong = sp_list_papi(papi, l.word, print_event, &l);

@@ -87,6 +87,16 @@ static const struct sp_kernel_event events[] = {
 	FETCHES("NODE", "node", NODE, "memory of the NUMA node"),
 };
 
+const struct sp_io_event sp_io_events[SP_IO_EVENTS] = {
+	{ "rchar", "B", "bytes that were read, of files, pipes and terminals" },
+	{ "wchar", "B", "bytes that were written" },
+	{ "syscr", "", "system calls that read" },
+	{ "syscw", "", "system calls that write" },
+	{ "read_bytes", "B", "bytes that were read from storage" },
+	{ "write_bytes", "B", "bytes that were or will be written to storage" },
+	{ "cancelled_write_bytes", "B", "bytes of these that were removed before" },
+};
+
 const struct sp_kernel_event *sp_kernel_event(unsigned i)
 {
 	return i < SP_COUNT(events) ? &events[i] : NULL;

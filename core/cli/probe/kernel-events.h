@@ -15,6 +15,13 @@ struct sp_kernel_event {
 	uint64_t config;
 };
 
+/* Events of PAPI's component io, which are lines of /proc/PID/io. */
+#define SP_IO_EVENTS 7u
+struct sp_io_event {
+	const char *name, *units, *description;	/* name: without io::: */
+};
+extern const struct sp_io_event sp_io_events[SP_IO_EVENTS];
+
 /* Returns event i, from 0; NULL after the last. */
 const struct sp_kernel_event *sp_kernel_event(unsigned i);
 

@@ -36,7 +36,7 @@ static int add(const struct sp_probe_papi *p, struct sets *s, uint32_t event)
 	uint32_t same = 0;
 	int code, r;
 
-	while (same < event && (!s->plan->event[same].is_machine_wide ||
+	while (same < event && (!sp_stat_is_of_papi(&s->plan->event[same]) ||
 				strcmp(s->plan->event[same].component, e->component) != 0))
 		same++;
 	s->of[event] = same < event ? s->of[same] : s->n++;
@@ -66,7 +66,7 @@ static int read_set(const struct sp_probe_papi *p, const struct sets *s, uint32_
 	int r = stop ? p->PAPI_stop(s->set[set], counted) : p->PAPI_read(s->set[set], counted);
 
 	for (uint32_t e = 0, k = 0; r == PAPI_OK && e < s->plan->n_events; e++)
-		if (s->plan->event[e].is_machine_wide && s->of[e] == set)
+		if (sp_stat_is_of_papi(&s->plan->event[e]) && s->of[e] == set)
 			value[e] = sp_stat_minus(&s->plan->event[e], counted[k++], s->before[e]);
 	return r;
 }
@@ -101,7 +101,7 @@ static int start(struct sp_probe_papi *p, struct sets *s)
 	int r = PAPI_OK;
 
 	for (uint32_t e = 0; r == PAPI_OK && e < s->plan->n_events; e++)
-		if (s->plan->event[e].is_machine_wide)
+		if (sp_stat_is_of_papi(&s->plan->event[e]))
 			r = add(p, s, e);
 	for (uint32_t i = 0; r == PAPI_OK && i < s->n; i++)
 		r = p->PAPI_start(s->set[i]);
@@ -198,7 +198,7 @@ void sp_machine_events_begin(struct sp_machine_events *b, const struct sp_stat_p
 	int both[2];
 
 	for (uint32_t e = 0; e < p->n_events; e++)
-		any = any || p->event[e].is_machine_wide;
+		any = any || sp_stat_is_of_papi(&p->event[e]);
 	if (!any)
 		return;
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, both) < 0) {

@@ -44,9 +44,10 @@ struct sp_stat_event {
 					 * computed where they are shown */
 	/* below the plan's n_rounds; otherwise the event is not counted */
 	uint32_t round;
-	/* no program's: of a package, a device or the machine (scope, place as in struct
-	 * sp_event) */
+	/* has no counts per CPU: of a package, a device or the machine, counted by PAPI (scope,
+	 * place as in struct sp_event); or io of the program */
 	bool is_machine_wide;
+	uint8_t io_line;		/* line of /proc/PID/io, from 1; 0: no io */
 	bool keeps_on_start;			/* PAPI_start does not zero it */
 	bool is_gauge;				/* only if is_machine_wide */
 	uint8_t data_type, scope, place;
@@ -74,6 +75,11 @@ static inline int64_t sp_stat_value(const struct sp_stat_event *e, const int64_t
 	for (uint32_t t = 0; t < e->n; t++)
 		sum += (long double)e->factor[t] * (long double)native[e->native[t]];
 	return (int64_t)sum;
+}
+
+static inline bool sp_stat_is_of_papi(const struct sp_stat_event *e)
+{
+	return e->is_machine_wide && !e->io_line;
 }
 
 /* Difference of two values of a machine-wide event, which may be doubles. */

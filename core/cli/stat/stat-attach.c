@@ -545,6 +545,8 @@ int sp_attach_count(struct sp_stat_run *r, const struct sp_stat_targets *targets
 		return e;
 	}
 	sp_machine_events_request(&r->machine_events, 's');
+	for (uint32_t i = 0; i < targets->n; i++)
+		sp_stat_io_begin(&r->c, targets->one[i].pid, targets->one[i].tid, false);
 	from_ns = sp_now_ns();
 	turn_on(&a);
 	list_each(&a);
@@ -552,6 +554,7 @@ int sp_attach_count(struct sp_stat_run *r, const struct sp_stat_targets *targets
 	sp_message(verb, "counting %u thread%s of %s%s", r->attached.n, SP_MANY(r->attached.n),
 		   targets->argv[0], child->pid ? "" : "; Ctrl-C ends it");
 	sp_targets_wait(targets, r);
+	sp_stat_io_end(&r->c);
 	child->end_ns = sp_now_ns();
 	prctl(PR_TASK_PERF_EVENTS_DISABLE);
 	r->c.slack_ns += a.n_cpus * (sp_now_ns() - child->end_ns);

@@ -57,7 +57,7 @@ static void add_row(struct sp_stat_interval *i, double s, int cpu, const struct 
 	int n;
 
 	if (e->is_machine_wide)
-		strcpy(where, "machine ");
+		strcpy(where, e->io_line ? "process " : "machine ");
 	else if (cpu != SP_NO_CPU)
 		snprintf(where, sizeof(where), "CPU %-4d", cpu);
 	if (e->data_type == SP_FP64)
@@ -123,6 +123,14 @@ static void cpu_rows(struct sp_stat_interval *i, const struct sp_stat_counters *
 	memcpy(before, now, c->n * sizeof(*now));
 }
 
+/* Return whether the event has no counts per CPU, and is counted. */
+static bool has_value(const struct sp_stat_counters *c, const struct sp_machine_events *b,
+		      const struct sp_stat_event *e)
+{
+	return e->io_line ? c->io.n && !c->io.wrong
+			  : e->is_machine_wide && b->pid && !*b->answer.wrong;
+}
+
 /* Add rows if the machine's events have counted anything; a gauge always has one. */
 static void machine_rows(struct sp_stat_interval *i, const struct sp_stat_counters *c, uint64_t ns,
 			 bool ended)
@@ -132,23 +140,22 @@ static void machine_rows(struct sp_stat_interval *i, const struct sp_stat_counte
 	int64_t value[SP_STAT_EVENTS] = { 0 };
 	bool any = false;
 
-	if (!b->pid)
-		return;
 	if (!ended)
 		sp_machine_events_request(b, 'r');
-	if (*b->answer.wrong)
-		return;
 	for (uint32_t e = 0; e < c->plan->n_events; e++) {
-		if (!event[e].is_machine_wide)
+		int64_t now;
+
+		if (!has_value(c, b, &event[e]))
 			continue;
-		value[e] = event[e].is_gauge ? b->answer.value[e]
-					     : sp_stat_minus(&event[e], b->answer.value[e],
-							     i->machine_before[e]);
-		i->machine_before[e] = b->answer.value[e];
+		now = event[e].io_line ? sp_stat_io_value(c, &event[e]) : b->answer.value[e];
+		value[e] = event[e].is_gauge
+				   ? now
+				   : sp_stat_minus(&event[e], now, i->machine_before[e]);
+		i->machine_before[e] = now;
 		any = any || event[e].is_gauge || value[e];
 	}
 	for (uint32_t e = 0; any && e < c->plan->n_events; e++)
-		if (event[e].is_machine_wide)
+		if (has_value(c, b, &event[e]))
 			add_row(i, (double)(ns - i->start_ns) / 1e9, SP_NO_CPU, &event[e],
 				value[e]);
 	if (any)

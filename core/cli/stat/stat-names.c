@@ -40,6 +40,8 @@ static bool plan_names(struct sp_stat_plan *p, const char *names, bool by_defaul
 		} else if (strlen(name) >= SP_STAT_NAME) {
 			snprintf(p->wrong, sizeof(p->wrong), "%.60s...: no such event", name);
 			good = false;
+		} else if (sp_stat_plan_io(p, name)) {
+			continue;
 		} else if (!sp_kernel_event_named(name, &a, known, sizeof(known))) {
 			papis[n++] = name;
 		} else {

@@ -169,11 +169,15 @@ static void forward_signals(struct sp_stat_child *c)
 	}
 }
 
-static bool has_ended(struct sp_stat_child *c)
+static bool has_ended(struct sp_stat_child *c, struct sp_stat_counters *n)
 {
+	siginfo_t is = { 0 };
 	int status;
 
-	if (waitpid(c->pid, &status, WNOHANG) != c->pid)
+	if (waitid(P_PID, (id_t)c->pid, &is, WEXITED | WNOHANG | WNOWAIT) < 0 || !is.si_pid)
+		return false;
+	sp_stat_io_end(n);		/* before it is gone */
+	if (waitpid(c->pid, &status, 0) != c->pid)
 		return false;
 	c->end_ns = sp_now_ns();
 	c->signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
@@ -185,6 +189,7 @@ int sp_stat_wait_ms(const struct sp_stat_counters *n)
 {
 	return n->has_rows || sp_boot_ns() < n->forks_until_ns ? DRAIN_MS
 	       : n->long_lived				       ? (int)n->scan_ms
+	       : n->io.n				       ? SP_STAT_IO_MS
 							       : -1;
 }
 
@@ -199,6 +204,7 @@ void sp_stat_service(struct sp_stat_counters *n, struct sp_stat_who *w)
 		sp_stat_drain(n, w);
 	if (n->long_lived)
 		sp_long_lived_scan(n, w);
+	sp_stat_io_read(n);
 }
 
 void sp_stat_wait(struct sp_stat_child *c, struct sp_stat_counters *n, struct sp_stat_who *w,
@@ -209,14 +215,16 @@ void sp_stat_wait(struct sp_stat_child *c, struct sp_stat_counters *n, struct sp
 	c->start_ns = sp_now_ns();
 	n->started = true;
 	sp_stat_interval_begin(i, n, c->start_ns);
+	sp_stat_io_begin(n, c->pid, 0, true);
 	/* If the child was killed, its status shows it. */
 	(void)!write(c->go, n->from_library ? "t" : "g", 1);
 	close(c->go);
-	while (!has_ended(c)) {
+	while (!has_ended(c, n)) {
 		if (n->from_library) {
 			sp_threads_wait(n, sp_stat_interval_wait(i, DRAIN_MS));
 			sp_threads_answer(n, w);
 			sp_stat_drain(n, w);
+			sp_stat_io_read(n);
 		}
 		/* Do not poll the rings: each event of each ended thread would wake the command. */
 		while (!n->from_library &&

@@ -38,9 +38,16 @@ static const char *reason_not_counted(const struct sp_stat_all *a, const struct 
 	if (e->round >= a->plan->n_rounds)
 		return "not counted: too few counters; name fewer events, or let them take turns "
 		       "(-r 1 runs the program once for each turn)";
-	for (uint32_t i = 0; i < a->n && e->is_machine_wide; i++)
+	for (uint32_t i = 0; i < a->n && sp_stat_is_of_papi(e); i++)
 		if (*a->run[i].machine_events.answer.wrong)
 			return a->run[i].machine_events.answer.wrong;
+	for (uint32_t i = 0; i < a->n && e->io_line; i++) {
+		if (!a->run[i].c.io.n)
+			return "not counted: a control group has no such file of its io; name a "
+			       "process (-p)";
+		if (a->run[i].c.io.wrong)
+			return a->run[i].c.io.wrong;
+	}
 	for (uint32_t i = 0; i < a->n; i++)
 		for (uint32_t t = 0; a->run[i].c.round == e->round && t < e->n; t++) {
 			if (a->run[i].c.refused[e->native[t]])
@@ -308,6 +315,19 @@ static void note_kernel(struct store_writer *m)
 			"user to user code");
 		return;
 	}
+}
+
+static void note_io(struct store_writer *m)
+{
+	uint64_t missed_ns = 0;
+
+	for (uint32_t i = 0; i < m->all->n; i++)
+		missed_ns = sp_max(missed_ns, m->all->run[i].c.io.missed_ns);
+	if (missed_ns)
+		note(m,
+		     "io of the last %.3f ms is missing: the process had ended, when this user may "
+		     "no longer read it",
+		     (double)missed_ns / 1e6);
 }
 
 static void note_end(struct store_writer *m)
@@ -611,10 +631,10 @@ static uint32_t add_machine_events(struct store_writer *m)
 					 .cpu = SP_NO_CPU, .used = SP_CELL_USED, .readings = 1 },
 				 sizeof(struct sp_cell));
 		for (uint32_t e = 0; e < k; e++) {
-			uint32_t event = m->event[m->machine_event[i + e]];
-			int64_t total = m->all->plan->event[event].is_gauge
-						? 0
-						: m->r->machine_events.answer.value[event];
+			uint32_t id = m->event[m->machine_event[i + e]];
+			int64_t total = event[id].is_gauge  ? 0
+					: event[id].io_line ? sp_stat_io_value(&m->r->c, &event[id])
+							    : m->r->machine_events.answer.value[id];
 
 			sp_compact_write(&m->c, &total, sizeof(total));
 		}
@@ -892,6 +912,7 @@ void sp_stat_store(struct sp_out *o, struct sp_stat_all *a)
 	choose_events(&m);
 	sp_out_repeat(o, '\0', sizeof(h));
 	note_elsewhere(&m);
+	note_io(&m);
 	note_escaped(&m);
 	note_missing(&m);
 	write_front(&m, &h);

@@ -24,6 +24,7 @@
  *	stat-thread-counters.c	counters of single threads
  *	stat-long-lived.c	rows for long-lived threads, on many CPUs
  *	stat-attach-common.h	running programs, and control groups
+ *	stat-io.c	the io of processes
  *	stat-store.c	the store
  *	../probe/	queries to PAPI and hwloc
  */
@@ -31,6 +32,7 @@
 
 #include "../../base/run-root.h"
 #include "../../model/model.h"
+#include "../probe/kernel-events.h"
 #include "../probe/probe.h"
 #include "../../store/compact.h"
 #include "../tool/buffer.h"
@@ -68,8 +70,24 @@ bool sp_ring_each(void *ring, uint32_t pages, sp_ring_take take, void *arg);
 /* minimum life of a thread for a row on more CPUs */
 #define SP_STAT_LONG_LIVED_MS 20
 
+/* ---- io of processes ---------------------------------------------------- */
+
+#define SP_STAT_IO_MS 100		/* at most, between two readings */
+
+struct sp_stat_io {
+	uint32_t n;			/* processes or threads; 0: no event of io is wanted */
+	struct sp_stat_io_of {
+		int fd;
+		int64_t before[SP_IO_EVENTS], now[SP_IO_EVENTS];
+	} *of;
+	const char *wrong;		/* why it is not counted; NULL */
+	uint64_t read_ns;		/* CLOCK_BOOTTIME of the last reading */
+	uint64_t missed_ns;		/* from there to the end, which could not be read; 0: none */
+};
+
 struct sp_stat_counters {
 	struct sp_stat_plan *plan;
+	struct sp_stat_io io;
 	uint32_t round;			/* current round */
 	uint32_t n_cpus, n;		/* n: native events, and the clock (CPU time) */
 	uint32_t clock;			/* index of the clock: n - 1 */
@@ -126,6 +144,22 @@ struct sp_stat_counters {
 	bool *is_partial;		/* [n] the counter did not run all the time */
 	uint64_t all_cpus_ns;		/* time of the clock on all CPUs */
 };
+
+/* Plan the event if it is one of io; false: it is not. */
+bool sp_stat_plan_io(struct sp_stat_plan *p, const char *name);
+
+/* Begin with a process (tid 0) or thread, if the plan has events of io. waits: it is the command's
+ * child, which waits for its release. */
+void sp_stat_io_begin(struct sp_stat_counters *c, int pid, int tid, bool waits);
+
+/* Read them; false if one can no longer be read: its last values remain. */
+bool sp_stat_io_read(struct sp_stat_counters *c);
+
+/* Read them for the last time. */
+void sp_stat_io_end(struct sp_stat_counters *c);
+
+/* Return the event's count up to the last reading. */
+int64_t sp_stat_io_value(const struct sp_stat_counters *c, const struct sp_stat_event *e);
 
 /* List the CPUs of the command's affinity; exits if out of memory. sp_stat_online() replaces
  * them by all online CPUs, if the system lists these. */

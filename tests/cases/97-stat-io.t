@@ -1,0 +1,81 @@
+# Tests the io of a process in sspapi stat, which the kernel counts itself.
+. tests/lib/lib.sh
+cd "$tmp" || exit 1
+need_stat
+[ -r /proc/self/io ] || skip_all "this kernel does not count io"
+chmod 777 .
+
+# writes FILE EVENT: prints its count in a store
+writes() {
+	"$sspapi" report -f json "$1" >io.json
+	json io.json "map { \$_->{total} } grep { \$_->{name} eq 'io:::$2' } @{\$d->{events}}"
+}
+program='head -c 100000 /dev/zero | cat >out; head -c 77 /dev/zero >out; exit 3'
+
+run io "$sspapi" stat -e io:::wchar,io:::rchar,page-faults -o io.sspapi sh -c "$program"
+is "io of a program, of its children too" "$(status_of io) $(writes io.sspapi wchar)" "3 200077"
+check "reads include the loader's" test "$(writes io.sspapi rchar)" -gt 200000
+is "no CPU is known" "$(json io.json '
+	map { $_->{cpu} // "none" } map { @{$_->{cpus}} } grep { $_->{scope} eq "process" } @{$d->{relations}}')" none
+run nothing "$sspapi" stat -e io:::wchar,io:::syscr,io:::rchar -o nothing.sspapi true
+run reads "$sspapi" stat -e io:::wchar,io:::syscr,io:::rchar -o reads.sspapi sh -c 'read -r line <three'
+is "a program that writes nothing" "$(status_of nothing) $(writes nothing.sspapi wchar)" "0 0"
+printf 'ab\n' >three
+run rows "$sspapi" stat -I 1 -e io:::wchar -o rows.sspapi sh -c '
+	until grep -q "process .*io:::wchar" rows.err; do head -c 500 /dev/zero >>out; done'
+is "-I: the rows are the total" "$(awk '$3 == "process" { n += $4 } END { print n }' rows.err)" \
+	"$(writes rows.sspapi wchar)"
+if [ "$(id -u)" = 0 ] && plain "as an ordinary user"; then
+	cp "$B"/sspapi "$B"/libsspapi*.so .
+	rm out
+	run user setpriv --reuid=65534 --regid=65534 --clear-groups ./sspapi stat -e io:::wchar \
+		-o user.sspapi sh -c "$program"
+	# (A kernel may not let a user read the file of a process that has ended.)
+	check "as an ordinary user, all or a note" sh -c '[ "$1" = 200077 ] || grep -q "io of the last" "$2"' - \
+		"$(writes user.sspapi wchar)" user.out
+fi
+
+is "they are listed" "$("$sspapi" list wchar | grep -c ' io:::wchar ')" 1
+
+# ---- a running process -------------------------------------------------------------------------
+# Its parent waits for none of its children, so that each is gone when it ends.
+mkfifo go went
+cat >parent.pl <<'END'
+	$SIG{CHLD} = "IGNORE";
+	my $pid = fork;
+	if (!$pid) {
+		syswrite STDOUT, "x" x 50;
+		while (open my $go, "<", "go") {
+			my $n = <$go> + 0;
+			last if !$n;
+			syswrite STDOUT, "x" x $n;
+			open my $went, ">", "went";
+		}
+		exit;
+	}
+	print STDERR "$pid\n";
+	sleep 1 while kill 0, $pid;
+END
+perl parent.pl >written 2>pid &
+parent=$!
+await test -s pid
+attach() {
+	"$sspapi" stat -e io:::wchar,page-faults -p "$(cat pid)" -o "$1.sspapi" >"$1.out" 2>"$1.err" &
+	stat=$!
+	await grep -q 'sspapi stat: counting' "$1.err"
+}
+attach runs
+echo 1000 >go
+cat went
+kill -TERM $stat
+wait $stat
+is "of a running process: from the start of counting on" "$(writes runs.sspapi wchar)" 1000
+attach ends
+echo 1000 >go
+cat went
+echo 0 >go
+wait $stat
+check "one that is gone when it ends: it is said that the last is missing" \
+	grep -qE 'io of the last [0-9.]+ ms is missing' ends.out ends.err
+wait $parent
+done_testing
