@@ -15,7 +15,7 @@ struct sp_kernel_event {
 	uint64_t config;
 };
 
-/* Events of PAPI's component io, which are lines of /proc/PID/io. */
+/* Events of the PAPI component io, which are lines of /proc/PID/io. */
 #define SP_IO_EVENTS 7u
 struct sp_io_event {
 	const char *name, *units, *description;	/* name: without io::: */

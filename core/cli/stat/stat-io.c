@@ -1,9 +1,9 @@
-/* stat-io.c: the io of a process, which the kernel counts in /proc/PID/io: the events of PAPI's
+/* stat-io.c: the io of a process, which the kernel counts in /proc/PID/io: the events of the PAPI
  * component io, which itself reads only its own process.
  *
- * The file includes all threads, those that have ended too, and each child from the moment at which
- * the process has waited for it. After the end it remains readable until the parent waits, but not
- * for an ordinary user. So it is also read meanwhile.
+ * The file includes all threads, also those that have ended, and each child from the moment at
+ * which the process has waited for it. After the end it remains readable until the parent waits,
+ * but not for an ordinary user. So it is also read meanwhile.
  */
 #include <stdio.h>
 

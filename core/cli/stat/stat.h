@@ -82,7 +82,7 @@ struct sp_stat_io {
 	} *of;
 	const char *wrong;		/* why it is not counted; NULL */
 	uint64_t read_ns;		/* CLOCK_BOOTTIME of the last reading */
-	uint64_t missed_ns;		/* from there to the end, which could not be read; 0: none */
+	uint64_t missed_ns;		/* from then to the end, which was not read; 0: none */
 };
 
 struct sp_stat_counters {
