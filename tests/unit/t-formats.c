@@ -176,6 +176,23 @@ static void counted_time(void **state)
 	}
 }
 
+/* Arguments are cut, the program's name is not. */
+static void headline_command(void **state)
+{
+	static const struct { const char *exe, *headline; } is[] = {
+		{ "/home/u/bin/matmul", "matmul -n 20" },
+		{ "/bin/a-program-with-a-long-name", "a-program-with-a-long-name ..: " },
+	};
+	const char *exe = stub_text[T_EXE];
+
+	for (unsigned i = 0; i < SP_COUNT(is); i++) {
+		stub_text[T_EXE] = is[i].exe;
+		assert_int_equal(strncmp(show("text", stub_model(STUB_FULL)), is[i].headline,
+					 strlen(is[i].headline)), 0);
+	}
+	stub_text[T_EXE] = exe;
+}
+
 static void json_relations(void **state)
 {
 	json_t *root = parse(stub_model(STUB_FULL));
@@ -1192,6 +1209,7 @@ int main(void)
 		cmocka_unit_test(table),
 		cmocka_unit_test(json_keys),
 		cmocka_unit_test(counted_time),
+		cmocka_unit_test(headline_command),
 		cmocka_unit_test(json_relations),
 		cmocka_unit_test(json_part),
 		cmocka_unit_test(json_overflows),

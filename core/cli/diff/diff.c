@@ -745,8 +745,6 @@ static void head(struct sp_out *o, const struct sp_diff *d, unsigned side)
 	const struct sp_diff_side *s = &d->side[side];
 	uint64_t elapsed = 0;
 	bool known = true;
-	struct sp_out what;
-	char text[700];
 
 	for (uint32_t i = 0; i < s->n; i++) {
 		const struct sp_model *m = s->run[i].levels.m;
@@ -754,10 +752,8 @@ static void head(struct sp_out *o, const struct sp_diff *d, unsigned side)
 		elapsed += sp_elapsed(m) / s->n;
 		known = known && sp_elapsed(m) && !sp_n_repeats(m);
 	}
-	sp_memory_init(&what, text, sizeof(text));
-	sp_text_command(&what, s->run[0].levels.m);
 	sp_out_text(o, side ? "B: " : "A: ");
-	sp_clip(o, sp_memory_text(&what), 55);
+	sp_text_command(o, s->run[0].levels.m, 55);
 	if (known) {
 		sp_out_text(o, ", ");
 		sp_out_duration(o, elapsed);
