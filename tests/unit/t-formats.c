@@ -515,8 +515,9 @@ static void text_tree(void **state)
 	assert_int_equal(end_of(header, "TOT_INS"), end_of(find("\nCPU ", "~ no known CPU"), " 7"));
 	/* All of it is proven. */
 	find("\nCPU ", "CPU 0 (core 0)");
-	/* A column a name, whole; below each other what does not fit. */
-	assert_non_null(strstr(header, "TOT_INS    TOT_CYC   share   precise=2    PACKAGE0"));
+	/* A column a name, whole; below each other the words that do not fit. */
+	assert_non_null(strstr(text, " REFERENCES:\n"));
+	assert_non_null(strstr(header, "TOT_INS    TOT_CYC   share    precise=2    PACKAGE0"));
 	find("\nevent ", "BIG                       all CPUs    18.45 E");
 	m->sums.total_exact[0] = m->sums.total[0];
 	stub_event[2].name = T_CYC;
@@ -576,7 +577,7 @@ static void text_threads(void **state)
 	assert_int_equal(end_of(header, "ran on CPU"),
 			 end_of(find("\nthread ", "~ 4242 main"), " 0-1"));
 	find("\nthread ", "~ 4243 wo\\x1b\"rk,er\\xff ");
-	find("\nthread ", "~ 5,000 threads that hav.. ");
+	find("\nthread ", "~ 5,000 threads that ha.. ");
 	assert_null(strstr(text, "\n  mean"));		/* of two */
 	assert_null(strstr(text, "still running"));
 	find("\n- ", "- event set 3 of thread 4243: a count decreased: it is a difference of");
