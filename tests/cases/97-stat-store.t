@@ -51,7 +51,7 @@ is "its store is complete" "$(status_of twice) $(wc -c <twice.err) $(faults one.
 "$sspapi" report -f json both.sspapi >both.json
 is "it stays a store of stat" "$(json both.json 'ref $d->{settings}{stat}')" HASH
 run diff "$sspapi" diff --events perf::PAGE-FAULTS s1.sspapi s2.sspapi
-is "diff" "$(status_of diff)" 1
+is "diff" "$(status_of diff) $(grep -c '^place  *event ' diff.out)" "1 1"
 run same "$sspapi" diff s1.sspapi s1.sspapi
 is "diff of the same" "$(status_of same)" 0
 check "hwloc" sh -c '"$0" report -f hwloc s1.sspapi | grep -q "perf::PAGE-FAULTS"' "$sspapi"

@@ -1168,8 +1168,14 @@ static const char *level(const char *name, struct sp_model *m)
 /* All rows of a level in its order, with the events that are wanted. */
 static void text_levels(void **state)
 {
+	struct sp_model *m = stub_model(STUB_FULL);
 	const char *first, *at;
 
+	assert_non_null(strstr(level("machine", m), "\n~ host node017 "));
+	assert_non_null(strstr(level("rank", m), "\nrank "));
+	((struct sp_header *)m->process[0].h)->process.rank = -1;
+	assert_non_null(strstr(level("rank", m), "\nprocess "));
+	assert_null(strstr(text, "rank"));
 	level("cpu", stub_model(STUB_FULL));
 	assert_non_null(at = strstr(text, "CPU 0 (core 0"));
 	assert_non_null(strstr(at, "CPU 2 (core 2"));

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "../../formats/format-csv.h"
+#include "../../formats/format-text-levels.h"
 #include "../../formats/format-text-table.h"
 #include "../../formats/function-name.h"
 #include "../tool/cmd.h"
@@ -765,7 +766,8 @@ static void head(struct sp_out *o, const struct sp_diff *d, unsigned side)
 static void add_rows(struct sp_text_list *l, void *diff)
 {
 	const struct sp_diff *d = diff;
-	const char *title[] = { d->side[0].run[0].levels.level->heading,
+	const struct sp_diff_side *side = &d->side[d->side[0].run[0].levels.m->h.stat ? 1 : 0];
+	const char *title[] = { sp_text_level_heading(&side->run[0].levels),
 				"event",
 				"A",
 				"B",
