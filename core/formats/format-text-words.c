@@ -2,7 +2,7 @@
 #include "../model/observers.h"
 #include "format-text-words.h"
 
-#define NAME_MOST	61u		/* bytes of a program's name that a headline keeps, plus one */
+#define NAME_MOST	61u		/* bytes of a program's name that stay, plus one */
 
 void sp_heading_begin(struct sp_out *o, bool bold)
 {

@@ -197,15 +197,13 @@ static void take_newer_dir(struct sp_runs *r, const char *dir,
 /* Reports that the folder has no store; if folders in it have any, it names the newest. */
 static int no_store(const char *verb, const char *dir)
 {
-	char text[PATH_MAX + 100] = "no store (*" EXTENSION ") is in this folder";
+	char text[PATH_MAX + 100];
 	struct sp_runs of = { 0 };
 
 	take_newer_dir(&of, dir, is_visible, INT64_MIN);
-	if (of.n)
-		snprintf(text, sizeof(text),
-			 "no store (*" EXTENSION ") is in this folder; the newest folder in it with "
-			 "stores: %s",
-			 words(&of.shown, 1));
+	snprintf(text, sizeof(text), "no store (*" EXTENSION ") is in this folder%s%s",
+		 of.n ? "; the newest folder in it with stores: " : "",
+		 of.n ? words(&of.shown, 1) : "");
 	return sp_complain(1, verb, text, dir);
 }
 
