@@ -232,7 +232,7 @@ function sureness() {
 		return `all counts proven per CPU${bad ? ` (error margin ${margin}${bad.time ? '' : ` ${bad.title}`})` : ''}` +
 			(data.settings.stat && !data.settings.stat.whole ? '; some counts are missing' : '');
 
-	return `${percent(Number(bad.total) - Number(bad.proven), bad.total)} of ${bad.title} is not proven on its CPU (rows with ~): at most ${margin} may be elsewhere` +
+	return `${percent(Number(bad.total) - Number(bad.proven), bad.total)} of ${bad.title} is not proven on its CPU (~): at most ${margin} may be elsewhere` +
 		`${why ? `; ${plain(why)}` : ''}`;
 }
 
