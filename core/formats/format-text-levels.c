@@ -81,9 +81,16 @@ static bool wants_host(const struct sp_model *m, const struct sp_level_row *row)
 void sp_text_row_label(struct sp_out *o, const struct sp_levels *levels,
 		       const struct sp_level_row *row, unsigned width)
 {
+	const struct sp_model *m = levels->m;
+
+	if (levels->level == sp_level_by_name("machine") && row->component >= 0 &&
+	    m->n_machines < 2 && *m->machine[0].host) {
+		sp_out_f(o, "host %s", m->machine[0].host);
+		return;
+	}
 	sp_level_label(o, levels, row, width);
-	if (wants_host(levels->m, row))
-		sp_out_f(o, " on %s", levels->m->machine[row->machine].host);
+	if (wants_host(m, row))
+		sp_out_f(o, " on %s", m->machine[row->machine].host);
 }
 
 static void level_words(struct sp_table *t, const struct sp_level_row *row)
@@ -113,16 +120,28 @@ static void level_row(struct sp_table *t, uint64_t i)
 	sp_table_metrics(t, row->metric);
 }
 
+/* Returns the level whose words name the rows: without ranks they are processes. */
+static const struct sp_level *level_of_words(const struct sp_levels *t)
+{
+	return t->level->what == SP_LEVEL_RANK && !sp_text_have_ranks(t->m)
+		       ? sp_level_by_name("process")
+		       : t->level;
+}
+
+const char *sp_text_level_heading(const struct sp_levels *t)
+{
+	if (sp_n_repeats(t->m) && t->level->what == SP_LEVEL_PROCESS)
+		return "run";
+	return sp_level_is_code(t->level) && t->m->h.stat ? "place" : level_of_words(t)->heading;
+}
+
 static struct sp_table table_of(struct sp_levels *levels)
 {
-	bool runs = sp_n_repeats(levels->m) && levels->level->what == SP_LEVEL_PROCESS;
 	bool threads = levels->level->what == SP_LEVEL_THREAD,
 	     ranks = levels->ranks && sp_text_have_ranks(levels->m);
 
-	return (struct sp_table){ .title = ranks  ? "rank"
-					   : runs ? "run"
-						  : levels->level->heading,
-				  .plural = ranks ? "ranks" : levels->level->plural,
+	return (struct sp_table){ .title = ranks ? "rank" : sp_text_level_heading(levels),
+				  .plural = ranks ? "ranks" : level_of_words(levels)->plural,
 				  .row = level_row,
 				  .arg = levels,
 				  .name_spread = ranks,

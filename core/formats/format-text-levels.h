@@ -10,7 +10,12 @@
 int sp_text_level(struct sp_out *o, const struct sp_selection *s, struct sp_levels *levels,
 		  bool below);
 
-/* Writes the row's label (sp_level_label), with the host if the run has several machines. */
+/* Returns the heading for the level's rows: without ranks these are processes, and the only row
+ * per call site in a store of stat is the total. */
+const char *sp_text_level_heading(const struct sp_levels *levels);
+
+/* Writes the row's label (sp_level_label), with the host if the run has several machines; the row
+ * of a machine is its host. */
 void sp_text_row_label(struct sp_out *o, const struct sp_levels *levels,
 		       const struct sp_level_row *row, unsigned width);
 

@@ -8,6 +8,8 @@
 #define LABEL_LEAST	22u		/* minimum columns for labels */
 #define SHARE		6u		/* "100 %" and a blank */
 #define NAME_LINES	8u		/* lines of an event's name above its column */
+#define BREAKS		":_.-= "	/* a heading's line may end behind these */
+#define WIDEST		16u		/* columns for a heading's word; a longer one is broken */
 #define SPREAD_LEAST	3u		/* minimum rows for minimum, mean and maximum */
 /* events that get columns before all metrics but the first */
 #define EVENTS_FIRST	3u
@@ -272,28 +274,28 @@ static const char *heading(const struct sp_table *t, uint32_t id, char text[256]
 	return text;
 }
 
+/* Returns the bytes of the first words of a heading that fit the width, or of a part of a word that
+ * is longer. */
+static unsigned words_of(const char *text, unsigned width)
+{
+	unsigned cut = 0, n = 0;
+
+	while (n < width && text[n])
+		if (strchr(BREAKS, text[n++]))
+			cut = n;
+	return !text[n] || text[n] == ' ' || !cut ? n : cut;
+}
+
 /* Finds line number `line` of a heading that is broken to this width; false: it has fewer lines. */
 static bool heading_line(const char *text, unsigned width, unsigned line, const char **at,
 			 unsigned *n)
 {
 	for (;; line--) {
-		size_t bytes = strlen(text), cut = bytes;
-
-		if (!bytes)
-			return false;
-		if (bytes > width) {
-			cut = width;
-			while (cut > width / 3 && !strchr(":_.-= ", text[cut - 1]))
-				cut--;
-			if (cut <= width / 3)
-				cut = width;
-		}
-		if (!line) {
-			*at = text;
-			*n = (unsigned)cut;
-			return true;
-		}
-		text += cut;
+		*at = text;
+		*n = words_of(text, width);
+		if (!*n || !line)
+			return *n;
+		text += *n;
 		while (*text == ' ')
 			text++;
 	}
@@ -319,12 +321,27 @@ static bool is_column(const struct sp_table *t, uint32_t id)
 	       !(t->without_placed && sp_metric_is_placed(t->s->metrics, metric(t, id)));
 }
 
-/* Breaks names so that six columns are no wider than their values need. */
+static unsigned longest_word(const char *text)
+{
+	unsigned longest = 0;
+
+	for (unsigned n; *text; text += n) {
+		n = (unsigned)strcspn(text, BREAKS);
+		n += text[n] && text[n] != ' ';
+		longest = (unsigned)sp_max(longest, n);
+		n += text[n] == ' ';
+	}
+	return longest;
+}
+
+/* Breaks names between words, so that six columns are hardly wider than their values need. */
 static unsigned column_width(const struct sp_table *t, uint32_t id, unsigned columns)
 {
 	unsigned wide = columns >= 3 ? 10 : columns == 2 ? 14 : 20;
 	char text[256];
-	unsigned width = (unsigned)sp_max(sp_min(strlen(heading(t, id, text)), wide),
+	unsigned bytes = (unsigned)strlen(heading(t, id, text)),
+		 word = (unsigned)sp_min(longest_word(text), WIDEST),
+		 width = (unsigned)sp_max(sp_max(sp_min(bytes, wide), word),
 					  id < t->m->n_events ? 9 : 8);
 
 	return id < t->m->n_events ? (unsigned)sp_max(width, sp_short_text(text, t->m, id,

@@ -2,6 +2,8 @@
 #include "../model/observers.h"
 #include "format-text-words.h"
 
+#define NAME_MOST	61u		/* bytes of a program's name that stay, plus one */
+
 void sp_heading_begin(struct sp_out *o, bool bold)
 {
 	sp_out_text(o, bold ? "\033[1m" : "");
@@ -13,18 +15,6 @@ void sp_heading_end(struct sp_out *o, bool bold)
 }
 
 /* ---- words and sentences ----------------------------------------------- */
-
-void sp_text_command(struct sp_out *o, const struct sp_model *m)
-{
-	const char *exe = sp_model_text(m, m->h.process.exe),
-		   *arg = sp_store_reader_text_at(m->reader, m->h.process.args, 0);
-
-	sp_out_plain(o, *exe ? sp_base_name(exe) : arg && *arg ? sp_base_name(arg) :
-			sp_is_job(m) ? "several programs" : "an unknown program");
-	for (uint32_t i = 1;
-	     !o->error && (arg = sp_store_reader_text_at(m->reader, m->h.process.args, i)); i++)
-		sp_out_f(o, *arg && !strchr(arg, ' ') ? " %s" : " '%s'", arg);
-}
 
 unsigned sp_columns(const char *text)
 {
@@ -50,6 +40,32 @@ unsigned sp_clip(struct sp_out *o, const char *text, unsigned max)
 	sp_out_bytes(o, text, bytes);
 	sp_out_text(o, "..");
 	return n + 2;
+}
+
+static void command(struct sp_out *o, const struct sp_model *m, bool args)
+{
+	const char *exe = sp_model_text(m, m->h.process.exe),
+		   *arg = sp_store_reader_text_at(m->reader, m->h.process.args, 0);
+
+	sp_out_plain(o, *exe ? sp_base_name(exe) : arg && *arg ? sp_base_name(arg) :
+			sp_is_job(m) ? "several programs" : "an unknown program");
+	for (uint32_t i = 1; args && !o->error &&
+	     (arg = sp_store_reader_text_at(m->reader, m->h.process.args, i)); i++)
+		sp_out_f(o, *arg && !strchr(arg, ' ') ? " %s" : " '%s'", arg);
+}
+
+void sp_text_command(struct sp_out *o, const struct sp_model *m, unsigned max)
+{
+	char name[NAME_MOST], all[700];
+	struct sp_out to;
+
+	sp_memory_init(&to, name, sizeof(name));
+	command(&to, m, false);
+	sp_memory_text(&to);
+	sp_memory_init(&to, all, sizeof(all));
+	command(&to, m, true);
+	/* a blank and ".." after the name */
+	sp_clip(o, sp_memory_text(&to), (unsigned)sp_max(max, sp_columns(name) + 3));
 }
 
 void sp_left(struct sp_out *o, const char *text, unsigned width)

@@ -13,15 +13,14 @@
 void sp_heading_begin(struct sp_out *o, bool bold);
 void sp_heading_end(struct sp_out *o, bool bold);	/* also ends the line */
 
-/* Writes the program's name and arguments as one line. */
-void sp_text_command(struct sp_out *o, const struct sp_model *m);
-
 /* Returns the columns that text takes on a terminal. The text has passed sp_out_plain. */
 unsigned sp_columns(const char *text);
 
 /* Writes the first `max` columns of text; ".." at the end marks a cut. Returns the columns
  * written. */
 unsigned sp_clip(struct sp_out *o, const char *text, unsigned max);
+/* Writes the program's name and arguments in `max` columns. Arguments are cut, the name is not. */
+void sp_text_command(struct sp_out *o, const struct sp_model *m, unsigned max);
 void sp_left(struct sp_out *o, const char *text, unsigned width);	/* clipped */
 void sp_right(struct sp_out *o, const char *text, unsigned width);	/* never clipped */
 

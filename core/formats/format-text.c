@@ -140,10 +140,10 @@ static void how_much(struct sp_out *o, const struct sp_model *m)
 
 static void first_line(struct sp_out *o, struct sp_model *m)
 {
-	char what[700], tail[300], all[200];
+	char what[200], tail[300];
 	uint64_t threads = m->tally.threads_counted;
 	struct sp_spread elapsed = { 0 }, busy = { 0 };
-	struct sp_out line, whole;
+	struct sp_out line;
 
 	sp_memory_init(&line, tail, sizeof(tail));
 	sp_out_text(&line, ": ");
@@ -180,11 +180,9 @@ static void first_line(struct sp_out *o, struct sp_model *m)
 	how_it_ended(&line, m);
 	sp_memory_text(&line);
 	sp_memory_init(&line, what, sizeof(what));
-	sp_text_command(&line, m);
-	sp_memory_init(&whole, all, sizeof(all));
-	sp_clip(&whole, sp_memory_text(&line),
-		(unsigned)sp_max(SP_TEXT_WIDTH - sp_min(sp_columns(tail), 66), 14));
-	sp_paragraph(o, sp_memory_text(&whole), 2, tail);
+	sp_text_command(&line, m,
+			(unsigned)sp_max(SP_TEXT_WIDTH - sp_min(sp_columns(tail), 66), 14));
+	sp_paragraph(o, sp_memory_text(&line), 2, tail);
 }
 
 /* ---- proven shares ------------------------------------------------------------------ */

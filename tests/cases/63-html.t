@@ -88,6 +88,13 @@ SSPAPI_OUTPUT=$tmp/seen.sspapi run_shim seen env FAKE_PAPI_SCRIPT="$tmp/seen.scr
 	set=PAPI_TOT_INS,PAPI_TOT_CYC start show=6,4 stop set=PAPI_TOT_INS start show=100 stop
 "$sspapi" report -m "$tmp/seen.csv" -o "$tmp/seen.html" "$tmp/seen.sspapi" 2>"$tmp/seen.err"
 
+# A thread that moves between two readings.
+[ "$(nproc)" = 1 ] || {
+	SSPAPI_OUTPUT=$tmp/moves.sspapi run_shim moves env SSPAPI_ATTRIBUTION=reading "$scenes/ops" \
+		cpu=0 set=EV_A start show=5 read cpu=1 show=9 stop
+	"$sspapi" report -o "$tmp/moves.html" "$tmp/moves.sspapi"
+}
+
 # -o
 run into "$sspapi" report -o "$tmp/rank1.sspapi" "$tmp/rank1.sspapi"
 is "-o never overwrites an input" "$(status_of into) $(sed "s,$tmp/,," "$tmp/into.err")" \

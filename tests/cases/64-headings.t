@@ -31,7 +31,7 @@ is "of user mode only and of user and kernel: two, but of a clock, which counts 
 is "in any groups" "$(names two.sspapi)" "$wanted"
 check "the same store" cmp one.sspapi two.sspapi
 "$sspapi" report one.sspapi | tr -s ' ' >text
-check "text: so are the headings, and clocks are seconds" sh -c "grep -q '(user) ' text && grep -q ' TASK-CLOCK share' text && grep -q '(user+kern' text && grep -q ' 2.000 ms' text && grep -q ' 1.000 ms' text"
+check "text: so are the headings, broken between words, and clocks are seconds" sh -c "grep -q '(user) ' text && grep -q ' TASK-CLOCK share' text && grep -q ' (user+kernel)\$' text && grep -q ' 2.000 ms' text && grep -q ' 1.000 ms' text"
 check "on a wide terminal in one line" sh -c 'COLUMNS=200 "$0" report one.sspapi | grep -q "^CPU .*PAGE-FAULTS (user).* PAGE-FAULTS (user+kernel)"' "$sspapi"
 run d "$sspapi" diff --fail-above 1 user.sspapi all.sspapi
 is "diff has a row for each" "$(sed -n 's/^[~ ]*total *//p' d.out | tr -s ' ')" \

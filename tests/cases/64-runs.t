@@ -110,8 +110,17 @@ run csv "$sspapi" report -f csv sspapi.one.88.0
 is "in the order of their numbers" "$(cut -d, -f2 "$tmp/csv.out" | sed 1d | uniq | tr '\n' ' ')" \
 	"0 1 2 10 "
 run doubt "$sspapi" report sspapi.one.88.0
-check "they ran one after the other, as those of two runs do: a line" \
-	grep -q "3 of 4 processes ended before the last one began" "$tmp/doubt.err"
+is "a short run, where one ended before the last began: no line" "$(cat "$tmp/doubt.err")" ""
+mkdir folders
+cp -r sspapi.one.88.0 folders/a
+run none "$sspapi" report folders
+is "a folder of such folders: the newest is named" "$(status_of none) $(cat "$tmp/none.err")" \
+	"1 sspapi report: folders: no store (*.sspapi) is in this folder; the newest folder in it with stores: folders/a"
+rm -r folders
+ranks "0 1"
+run doubt "$sspapi" report sspapi.one.88.0
+check "a second run has fewer ranks: a line" \
+	grep -q "2 of 4 processes ended before those of lower ranks began" "$tmp/doubt.err"
 check "the further commands name the folder" \
 	grep -q "^more: sspapi report --per-rank sspapi.one.88.0$" "$tmp/doubt.out"
 mkdir uneven

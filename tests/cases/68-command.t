@@ -15,6 +15,11 @@ check "-V, report -V: the version" \
 check "each verb accepts -h" sh \
 	-c 'for verb in $("$1" help | sed -n "s/^  sspapi \([a-z]*\) .*/\1/p" | grep -v "^help$"); do
 	"$1" $verb -h | grep -q "^  sspapi $verb" || { echo "$verb"; exit 1; }; done' sh "$sspapi"
+for verb in $("$sspapi" help | sed -n 's/^  sspapi \([a-z]*\) .*/\1/p'); do
+	"$sspapi" help "$verb"
+done >helps 2>&1
+"$sspapi" env >>helps
+is "help, env: in 80 columns" "$(grep -E '^.{81}' help helps)" ""
 check "run PROGRAM -h is the program's option" \
 	sh -c '"$1" run -e SSPAPI_VERBOSE=0 -- echo -h | grep -qx -e -h' sh "$sspapi"
 

@@ -143,7 +143,7 @@ wrong() {
 		"$wrong_status 1"
 	check "$wrong_name: $wrong_words" grep -qF -- "$wrong_words" wrong.err
 }
-wrong "a process without a live file" 1 "no live file" $$
+wrong "a process without a live file" 1 "or is another user's (to count it: sspapi stat -p PID)" $$
 begin
 rm "$(ls -t live/*.live | head -n 1)"
 wrong "one that seems to have written its dump" 1 \
@@ -222,7 +222,7 @@ ranks() {
 		$1 == "rank" && $2 ~ /^[0-9]/ { printf "%s:%s ", $2, $3 }'
 }
 
-wrong "none runs" 2 "name a process, or live files: no process of this user counts here now"
+wrong "none runs" 2 "name a process, or live files: no process of this user counts here now (to count one: sspapi stat -p PID)"
 
 # An older process, which is no rank.
 begin "$SSPAPI_LIVE"

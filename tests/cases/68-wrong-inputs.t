@@ -293,7 +293,7 @@ table <<'END_OF_TABLE'
 125|1|-|sspapi stat: pdf: -f takes one of text, json, csv, hwloc, html, trace, store|stat -o x.json -f pdf touch it-ran
 125|1|-|sspapi stat: text,json: --per-LEVEL takes one format|stat --per-cpu -f text,json touch it-ran
 125|1|-|sspapi stat: --per-package=2: this option takes no value (sspapi help stat lists the options)|stat --per-package=2 touch it-ran
-0|1|+|sspapi report: no permanent readings: run the program with SSPAPI_READINGS=permanent|report --readings a.sspapi
+2|1|-|sspapi report: a.sspapi: no permanent readings: run the program with SSPAPI_READINGS=permanent, or sspapi stat with -I|report --readings a.sspapi
 2|1|-|sspapi report: --readings supports neither levels nor metrics|report --readings -m ipc a.sspapi
 2|1|-|sspapi report: --per-cpu=3: this option takes no value (sspapi help report lists the options)|report --per-cpu=3 a.sspapi
 2|1|-|sspapi report: --per-LEVEL: the hwloc format does not support it; use -f text or json or csv|report -f hwloc --per-cpu a.sspapi

@@ -176,6 +176,23 @@ static void counted_time(void **state)
 	}
 }
 
+/* Arguments are cut, the program's name is not. */
+static void headline_command(void **state)
+{
+	static const struct { const char *exe, *headline; } is[] = {
+		{ "/home/u/bin/matmul", "matmul -n 20" },
+		{ "/bin/a-program-with-a-long-name", "a-program-with-a-long-name ..: " },
+	};
+	const char *exe = stub_text[T_EXE];
+
+	for (unsigned i = 0; i < SP_COUNT(is); i++) {
+		stub_text[T_EXE] = is[i].exe;
+		assert_int_equal(strncmp(show("text", stub_model(STUB_FULL)), is[i].headline,
+					 strlen(is[i].headline)), 0);
+	}
+	stub_text[T_EXE] = exe;
+}
+
 static void json_relations(void **state)
 {
 	json_t *root = parse(stub_model(STUB_FULL));
@@ -498,8 +515,9 @@ static void text_tree(void **state)
 	assert_int_equal(end_of(header, "TOT_INS"), end_of(find("\nCPU ", "~ no known CPU"), " 7"));
 	/* All of it is proven. */
 	find("\nCPU ", "CPU 0 (core 0)");
-	/* A column a name, whole; below each other what does not fit. */
-	assert_non_null(strstr(header, "TOT_INS    TOT_CYC   share   precise=2    PACKAGE0"));
+	/* A column a name, whole; below each other the words that do not fit. */
+	assert_non_null(strstr(text, " REFERENCES:\n"));
+	assert_non_null(strstr(header, "TOT_INS    TOT_CYC   share    precise=2    PACKAGE0"));
 	find("\nevent ", "BIG                       all CPUs    18.45 E");
 	m->sums.total_exact[0] = m->sums.total[0];
 	stub_event[2].name = T_CYC;
@@ -559,7 +577,7 @@ static void text_threads(void **state)
 	assert_int_equal(end_of(header, "ran on CPU"),
 			 end_of(find("\nthread ", "~ 4242 main"), " 0-1"));
 	find("\nthread ", "~ 4243 wo\\x1b\"rk,er\\xff ");
-	find("\nthread ", "~ 5,000 threads that hav.. ");
+	find("\nthread ", "~ 5,000 threads that ha.. ");
 	assert_null(strstr(text, "\n  mean"));		/* of two */
 	assert_null(strstr(text, "still running"));
 	find("\n- ", "- event set 3 of thread 4243: a count decreased: it is a difference of");
@@ -1150,8 +1168,14 @@ static const char *level(const char *name, struct sp_model *m)
 /* All rows of a level in its order, with the events that are wanted. */
 static void text_levels(void **state)
 {
+	struct sp_model *m = stub_model(STUB_FULL);
 	const char *first, *at;
 
+	assert_non_null(strstr(level("machine", m), "\n~ host node017 "));
+	assert_non_null(strstr(level("rank", m), "\nrank "));
+	((struct sp_header *)m->process[0].h)->process.rank = -1;
+	assert_non_null(strstr(level("rank", m), "\nprocess "));
+	assert_null(strstr(text, "rank"));
 	level("cpu", stub_model(STUB_FULL));
 	assert_non_null(at = strstr(text, "CPU 0 (core 0"));
 	assert_non_null(strstr(at, "CPU 2 (core 2"));
@@ -1192,6 +1216,7 @@ int main(void)
 		cmocka_unit_test(table),
 		cmocka_unit_test(json_keys),
 		cmocka_unit_test(counted_time),
+		cmocka_unit_test(headline_command),
 		cmocka_unit_test(json_relations),
 		cmocka_unit_test(json_part),
 		cmocka_unit_test(json_overflows),

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "../../formats/format-csv.h"
+#include "../../formats/format-text-levels.h"
 #include "../../formats/format-text-table.h"
 #include "../../formats/function-name.h"
 #include "../tool/cmd.h"
@@ -745,8 +746,6 @@ static void head(struct sp_out *o, const struct sp_diff *d, unsigned side)
 	const struct sp_diff_side *s = &d->side[side];
 	uint64_t elapsed = 0;
 	bool known = true;
-	struct sp_out what;
-	char text[700];
 
 	for (uint32_t i = 0; i < s->n; i++) {
 		const struct sp_model *m = s->run[i].levels.m;
@@ -754,10 +753,8 @@ static void head(struct sp_out *o, const struct sp_diff *d, unsigned side)
 		elapsed += sp_elapsed(m) / s->n;
 		known = known && sp_elapsed(m) && !sp_n_repeats(m);
 	}
-	sp_memory_init(&what, text, sizeof(text));
-	sp_text_command(&what, s->run[0].levels.m);
 	sp_out_text(o, side ? "B: " : "A: ");
-	sp_clip(o, sp_memory_text(&what), 55);
+	sp_text_command(o, s->run[0].levels.m, 55);
 	if (known) {
 		sp_out_text(o, ", ");
 		sp_out_duration(o, elapsed);
@@ -769,7 +766,8 @@ static void head(struct sp_out *o, const struct sp_diff *d, unsigned side)
 static void add_rows(struct sp_text_list *l, void *diff)
 {
 	const struct sp_diff *d = diff;
-	const char *title[] = { d->side[0].run[0].levels.level->heading,
+	const struct sp_diff_side *side = &d->side[d->side[0].run[0].levels.m->h.stat ? 1 : 0];
+	const char *title[] = { sp_text_level_heading(&side->run[0].levels),
 				"event",
 				"A",
 				"B",

@@ -6,10 +6,14 @@
 static void print_row(const struct sp_conf_row *row)
 {
 	const char *value = getenv(row->name);
+	char text[1024];
 
 	printf("%s=", row->name);
 	sp_print_plain(stdout, value ? value : "");
-	printf("\n    %s\n    values: %s; default: %s\n", row->help, row->values, row->fallback);
+	putchar('\n');
+	sp_print_paragraph(stdout, "    ", 4, row->help);
+	snprintf(text, sizeof(text), "values: %s; default: %s", row->values, row->fallback);
+	sp_print_paragraph(stdout, "    ", 4, text);
 }
 
 /* Prints the variable of this name, which may lack the prefix SSPAPI_. */

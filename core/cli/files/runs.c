@@ -67,28 +67,46 @@ static bool header_of(const char *path, struct sp_header *h)
 	return n == (long)sizeof(*h) && sp_header_check(h) == 0;
 }
 
-/* Warns if some ranks are of an earlier run: a run with fewer ranks leaves the others' files. */
+struct span {
+	int64_t rank;
+	uint64_t start_ns, end_ns;
+};
+
+static int by_rank(const void *a, const void *b)
+{
+	int64_t x = ((const struct span *)a)->rank, y = ((const struct span *)b)->rank;
+
+	return (x > y) - (x < y);
+}
+
+/* Warns if all ranks from one on ended before the others began: a run with fewer ranks leaves the
+ * files of an earlier one. (In a short run, ranks of low numbers may have ended.) */
 static void doubt_ranks(const struct sp_runs *r, const char *verb, const char *dir)
 {
-	uint64_t last = 0, *end = sp_check_alloc(calloc(r->n + 1, sizeof(*end)));
-	unsigned before = 0;
+	struct span *span = sp_check_alloc(calloc(r->n + 1, sizeof(*span)));
+	uint64_t first = UINT64_MAX;
+	unsigned n = 0, before = 0;
 	char text[160];
 	struct sp_header h;
 
-	for (unsigned i = 0; i < r->n; i++) {
-		if (!header_of(r->path[i], &h) || h.process.rank < 0)
-			continue;
-		last = sp_max(last, h.process.start_ns);
-		end[i] = h.process.end_ns;
-	}
 	for (unsigned i = 0; i < r->n; i++)
-		before += end[i] && end[i] < last;
-	free(end);
+		if (header_of(r->path[i], &h) && h.process.rank >= 0)
+			span[n++] = (struct span){ h.process.rank, h.process.start_ns,
+						   sp_max(h.process.start_ns, h.process.end_ns) };
+	qsort(span, n, sizeof(*span), by_rank);
+	for (unsigned i = n; i-- > 0;)	/* the last end of this rank and higher ones */
+		span[i].end_ns = sp_max(span[i].end_ns, span[i + 1].end_ns);
+	for (unsigned i = 0; i < n && !before; i++) {
+		if (i && span[i].rank > span[i - 1].rank && span[i].end_ns < first)
+			before = n - i;
+		first = sp_min(first, span[i].start_ns);
+	}
+	free(span);
 	if (!before)
 		return;
 	snprintf(text, sizeof(text),
-		 "%u of %u processes ended before the last one began: some files may be of an "
-		 "earlier run",
+		 "%u of %u processes ended before those of lower ranks began: some files may be of "
+		 "an earlier run",
 		 before, r->n);
 	sp_complain(0, verb, text, dir);
 }
@@ -120,30 +138,73 @@ static int64_t newest_of(const struct sp_runs *r, const char **path)
 	return best;
 }
 
-static int is_ranks(const struct dirent *e)
+#define WORDS_MOST 4096u		/* a command line that people would still paste */
+
+/* Quotes names for a shell; the caller frees the text. */
+static char *words(char *const *name, unsigned n)
 {
-	return strncmp(e->d_name, "sspapi.", 7) == 0 && is_dir(e->d_name);
+	char *text = sp_check_alloc(malloc(WORDS_MOST));
+	struct sp_out o;
+
+	sp_memory_init(&o, text, WORDS_MOST);
+	for (unsigned i = 0; i < n && !o.error; i++) {
+		sp_out_text(&o, i ? " " : "");
+		sp_shell_word(&o, name[i]);
+	}
+	sp_memory_text(&o);
+	return o.error ? strcpy(text, "FILE...") : text;
 }
 
-/* Takes the stores of the newest folder of ranks, if it is newer than `than`. */
-static void take_newer_dir(struct sp_runs *r, int64_t than)
+static int is_ranks(const struct dirent *e)
+{
+	return strncmp(e->d_name, "sspapi.", 7) == 0;
+}
+
+static int is_visible(const struct dirent *e)
+{
+	return *e->d_name != '.';
+}
+
+/* Takes the stores of the newest folder in `dir`, if it is newer than `than`. */
+static void take_newer_dir(struct sp_runs *r, const char *dir,
+			   int (*is_wanted)(const struct dirent *), int64_t than)
 {
 	struct dirent **found;
-	int n = scandir(".", &found, is_ranks, versionsort);
+	int n = scandir(dir, &found, is_wanted, versionsort);
 
 	for (int i = 0; i < n; i++) {
 		struct sp_runs of = { 0 };
 		const char *path;
+		char *name;
 
-		if (add_dir(&of, found[i]->d_name) > 0 && newest_of(&of, &path) > than) {
+		if (asprintf(&name, "%s%s%s", strcmp(dir, ".") == 0 ? "" : dir,
+			     strcmp(dir, ".") == 0 || dir[strlen(dir) - 1] == '/' ? "" : "/",
+			     found[i]->d_name) < 0)
+			name = sp_check_alloc(NULL);
+		if (add_dir(&of, name) > 0 && newest_of(&of, &path) > than) {
 			than = newest_of(&of, &path);
 			*r = of;
-			r->shown = sp_check_alloc(strdup(found[i]->d_name));
+			r->shown = name;
+		} else {
+			free(name);
 		}
 		free(found[i]);
 	}
 	if (n >= 0)
 		free(found);
+}
+
+/* Reports that the folder has no store; if folders in it have any, it names the newest. */
+static int no_store(const char *verb, const char *dir)
+{
+	char text[PATH_MAX + 100];
+	struct sp_runs of = { 0 };
+
+	take_newer_dir(&of, dir, is_visible, INT64_MIN);
+	snprintf(text, sizeof(text), "no store (*" EXTENSION ") is in this folder%s%s",
+		 of.n ? "; the newest folder in it with stores: " : "",
+		 of.n ? words(&of.shown, 1) : "");
+	return sp_complain(1, verb, text, dir);
 }
 
 bool sp_is_same_run(const struct sp_header *a, const struct sp_header *b)
@@ -242,23 +303,6 @@ static void keep_run_of(struct sp_runs *r, const char *verb, const char *newest)
 		doubt_ranks(r, verb, ".");
 }
 
-#define WORDS_MOST 4096u		/* a command line that people would still paste */
-
-/* Quotes names for a shell; the caller frees the text. */
-static char *words(char *const *name, unsigned n)
-{
-	char *text = sp_check_alloc(malloc(WORDS_MOST));
-	struct sp_out o;
-
-	sp_memory_init(&o, text, WORDS_MOST);
-	for (unsigned i = 0; i < n && !o.error; i++) {
-		sp_out_text(&o, i ? " " : "");
-		sp_shell_word(&o, name[i]);
-	}
-	sp_memory_text(&o);
-	return o.error ? strcpy(text, "FILE...") : text;
-}
-
 static int find_newest(struct sp_runs *r, const char *verb)
 {
 	const char *newest = NULL;
@@ -268,7 +312,7 @@ static int find_newest(struct sp_runs *r, const char *verb)
 	if (add_dir(r, ".") < 0)
 		return sp_complain(1, verb, strerror(errno), ".");
 	age = newest_of(r, &newest);
-	take_newer_dir(r, age);
+	take_newer_dir(r, ".", is_ranks, age);
 	if (!r->n)
 		return sp_complain(2, verb,
 				   "name the files: no store (*" EXTENSION ") of a run is here",
@@ -304,11 +348,10 @@ int sp_runs_find(struct sp_runs *r, const char *verb, char *const *arg, unsigned
 			continue;
 		}
 
-		if (added < 1)
-			return sp_complain(1, verb,
-					   added ? strerror(-added)
-						 : "no store (*" EXTENSION ") is in this folder",
-					   arg[i]);
+		if (added < 0)
+			return sp_complain(1, verb, strerror(-added), arg[i]);
+		if (!added)
+			return no_store(verb, arg[i]);
 		if (!is_dir(arg[i]))
 			add(r, arg[i]);
 		else if (n == 1)

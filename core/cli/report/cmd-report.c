@@ -358,7 +358,7 @@ int sp_cmd_report(int argc, char **argv)
 	if (open_files(&report, &f, &runs, &n_bad))
 		return 1;
 	report.show.m = &f.model;
-	r = check_events(&report, &f, writer->can & SP_ONLY_READINGS);
+	r = check_events(&report, &f, report.readings || writer->can & SP_ONLY_READINGS);
 	metrics = r ? 0 : show_metrics(&report, writer);
 	if (r == 0 && metrics != 2) {
 		report.show.bold = !to && sp_terminal_colour(STDOUT_FILENO);

@@ -229,7 +229,7 @@ static void head(struct sp_out *o, const struct table *t, bool marks)
 		sp_out_text(o, sp_text_event(t->s->m, t->id, text));
 	sp_heading_end(o, t->s->bold);
 	sp_heading_begin(o, t->s->bold);
-	sp_left(o, t->x->rows.level->heading, t->label_width + 2 * marks);
+	sp_left(o, sp_text_level_heading(&t->x->rows), t->label_width + 2 * marks);
 	for (unsigned k = 0; k < numbers(t); k++) {
 		unsigned columns;
 
@@ -243,7 +243,7 @@ static void head(struct sp_out *o, const struct table *t, bool marks)
 
 static void table(struct sp_out *o, struct table *t, bool below)
 {
-	unsigned longest = (unsigned)sp_columns(t->x->rows.level->heading);
+	unsigned longest = (unsigned)sp_columns(sp_text_level_heading(&t->x->rows));
 	bool marks = false;
 	char text[600];
 

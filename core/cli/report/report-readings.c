@@ -1,6 +1,5 @@
 /* report-readings.c: writes the permanent readings as rows of CSV, each with its time. */
 #include "../../model/format-common.h"
-#include "../tool/cmd.h"
 #include "report.h"
 
 static void csv_reading(struct sp_out *o, const struct sp_model *m, const struct sp_row *row,
@@ -20,11 +19,6 @@ void sp_report_readings(const struct sp_report *r, struct sp_out *o, struct sp_m
 {
 	struct sp_row row = { 0 };
 
-	if (!m->tally.kept)
-		sp_complain(0, r->verb,
-			    "no permanent readings: run the program with "
-			    "SSPAPI_READINGS=permanent",
-			    NULL);
 	sp_out_text(o, "host,rank,pid,tid,thread,event_set,ns,cpu,event,value\n");
 	while (sp_model_next(m, &row)) {
 		struct sp_kept at = { 0 };

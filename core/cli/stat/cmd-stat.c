@@ -414,6 +414,19 @@ static int show_formats(struct options *opt, const char *formats)
 	return e;
 }
 
+/* Returns the path without the working directory, unless -o has a whole path. */
+static const char *as_typed(const struct options *opt, const char *path)
+{
+	char dir[SP_CONF_PATH];
+	size_t n;
+
+	if (*opt->out == '/' || !getcwd(dir, sizeof(dir)))
+		return path;
+	n = strlen(dir);
+	return strncmp(path, dir, n) == 0 && path[n] == '/' && path[n + 1] != '-' ? path + n + 1
+										 : path;
+}
+
 static int show(struct options *opt, struct sp_stat_all *r, struct sp_model *m)
 {
 	bool to_files = opt->out && strcmp(opt->out, "-") != 0;
@@ -422,7 +435,7 @@ static int show(struct options *opt, struct sp_stat_all *r, struct sp_model *m)
 	int e = to_files ? write_formats(opt, r, m, store) : 0;
 
 	if (to_files)
-		sp_memory_init(&o, word, sizeof(word)), sp_shell_word(&o, store);
+		sp_memory_init(&o, word, sizeof(word)), sp_shell_word(&o, as_typed(opt, store));
 	if (to_files)
 		opt->report.show.file = *store ? sp_memory_text(&o) : SP_FORMAT_NO_STORE;
 	sp_report_repeat_options(&opt->report);

@@ -62,6 +62,9 @@ void sp_message(const char *verb, const char *format, ...) SP_PRINTF(2, 3);
 char *sp_plain(const char *text);
 void sp_print_plain(FILE *to, const char *text);
 
+/* Prints sentences as sp_paragraph. */
+void sp_print_paragraph(FILE *to, const char *start, unsigned indent, const char *text);
+
 /* Returns p; if it is NULL, exits with a message: out of memory. */
 void *sp_check_alloc(void *p);
 

@@ -2,6 +2,7 @@
 #include <getopt.h>
 
 #include "../../base/format.h"
+#include "../../formats/format-text-words.h"
 #include "../../formats/level.h"
 #include "cmd.h"
 #include "other-tools.h"
@@ -113,10 +114,32 @@ static const struct option_help {
 	{ "doctor", "--check", "exit status 1 if something prevents counting" },
 };
 
+void sp_print_paragraph(FILE *to, const char *start, unsigned indent, const char *text)
+{
+	char lines[4096];
+	struct sp_out o;
+
+	sp_memory_init(&o, lines, sizeof(lines));
+	sp_paragraph(&o, start, indent, text);
+	fputs(sp_memory_text(&o), to);
+}
+
 static void verb(FILE *to, const struct cmd *c, const char *shown)
 {
-	fprintf(to, "  sspapi %s%s%s%s%s\n      %s\n", c->name, *shown ? " " : "", shown,
-		*c->operands ? " " : "", c->operands, c->help);
+	char text[1024];
+
+	snprintf(text, sizeof(text), "sspapi %s%s%s%s%s", c->name, *shown ? " " : "", shown,
+		 *c->operands ? " " : "", c->operands);
+	sp_print_paragraph(to, "  ", 9, text);
+	sp_print_paragraph(to, "      ", 6, c->help);
+}
+
+static void option(const char *name, const char *text)
+{
+	char start[64];
+
+	snprintf(start, sizeof(start), "  %-18s ", name);
+	sp_print_paragraph(stdout, start, 21, text);
 }
 
 static void levels(const char *verb)
@@ -151,9 +174,9 @@ static void own_options(const char *name)
 	puts("\noptions:");
 	for (unsigned i = 0; i < SP_COUNT(options); i++)
 		if (strcmp(options[i].verb, name) == 0)
-			printf("  %-18s %s\n", options[i].option, options[i].help);
-	printf("  %-18s %s\n  %-18s %s\n", "-h, --help", "show this text", "-V, --version",
-	       "show the version of sspapi");
+			option(options[i].option, options[i].help);
+	option("-h, --help", "show this text");
+	option("-V, --version", "show the version of sspapi");
 }
 
 static void help(const struct cmd *c)

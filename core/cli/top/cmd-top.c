@@ -100,7 +100,7 @@ static int find(struct top *t, const char *which)
 	return sp_complain(1, t->report.verb,
 			   "no live file: the process has not called PAPI yet, runs without sspapi "
 			   "or with SSPAPI_LIVE=0, "
-			   "or is another user's",
+			   "or is another user's (to count it: sspapi stat -p PID)",
 			   which);
 }
 
@@ -114,7 +114,7 @@ static int find_all(struct top *t, char *const *which, int n)
 	if (!n && !sp_top_run_find(run))
 		return sp_complain(2, t->report.verb,
 				   "name a process, or live files: no process of this user counts "
-				   "here now",
+				   "here now (to count one: sspapi stat -p PID)",
 				   NULL);
 	for (int i = 0; i < n; i++) {
 		int r = find(t, which[i]);

@@ -30,10 +30,11 @@ function heatCells(columns) {
 		if (!of)
 			continue;
 		if (!sum)
-			here.set(of, kind === 'PU' ? cell : { ...cell, total: { ...cell.total }, derived_metrics: {} });
+			here.set(of, kind === 'PU' ? cell : { ...cell, total: { ...cell.total }, exact: { ...cell.exact }, derived_metrics: {} });
 		else
-			for (const [key, v] of Object.entries(cell.total))
-				sum.total[key] = add(num(sum.total[key] ?? null), num(v));
+			for (const part of ['total', 'exact'])
+				for (const [key, v] of Object.entries(cell[part]))
+					sum[part][key] = add(num(sum[part][key] ?? null), num(v));
 	}
 	return cells;
 }
@@ -51,7 +52,7 @@ function heatSection() {
 		return null;
 	const width = columns.length > 64 ? '8px' : columns.length > HEAT_NUMBERS ? '13px' : undefined;
 	const one = (c, i) => ({ title: columns.length > 64 && i % 2 ? '\u00a0' : name(c), hint: name(c), number: true, narrow: width,
-		text: row => of(row, c) ? chosen.text(amount(of(row, c), chosen)) : unknown,
+		text: row => of(row, c) ? cellMark(of(row, c), chosen) + chosen.text(amount(of(row, c), chosen)) : unknown,
 		value: row => of(row, c) ? amount(of(row, c), chosen) : null,
 		exact: row => of(row, c) ? `${name(c)}: ${chosen.exactly(amount(of(row, c), chosen))}` : `${name(c)}: not counted here`,
 		heat: row => of(row, c) ? Number(amount(of(row, c), chosen) ?? 0) / most : null });

@@ -7,6 +7,8 @@ const PAD = 6, HEAD = 20, HIGH = 1000;
 /* Widths of a letter. */
 const PLAIN = 6.6, BOLD = 7.6;
 
+const perCpu = new Map((data.levels.find(l => l.level === 'cpu')?.rows ?? []).map(row => [row.component, row]));
+
 /* What stands for a component: of those with one component inside, that one. */
 function shownOf(c) {
 	const inside = (children.get(c.id) ?? []).filter(k => k.type !== 'NUMANode' && k.type !== 'MemCache').map(shownOf).filter(k => k);
@@ -141,7 +143,7 @@ class MachineMap {
 		return make('text', { x: PAD, y: 14 }, long.length * 6.5 < b.w ? long : short.length * 6.5 < b.w ? short : '');
 	}
 	leaf(g, b, v) {
-		const lines = [`${b.c.type === 'PU' ? b.c.os_index ?? '?' : nameOf(b.c)}`, ...v == null ? [] : [this.column.text(v), this.share(v)].filter(t => t)];
+		const lines = [`${b.c.type === 'PU' ? b.c.os_index ?? '?' : nameOf(b.c)}`, ...v == null ? [] : [cellMark(perCpu.get(b.c.id), this.column) + this.column.text(v), this.share(v)].filter(t => t)];
 		const x = v == null || !this.most ? 0 : Math.max(0, Number(v) / this.most);
 
 		if (this.cell.h < 40 && lines.length > 2)

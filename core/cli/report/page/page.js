@@ -13,8 +13,11 @@ const hosts = [...new Set(processes.map(p => p.host))], onHost = row => hosts.le
 const rankOf = row => processOf(row).rank;
 /* Is 0.1 % or more of this total not proven? */
 const unproven = (total, exact) => total !== exact && Math.abs(Number(total) - Number(exact)) >= 0.001 * Math.abs(Number(total));
-const proven = row => !events.some(e => unproven(num(row.total?.[e.key] ?? null), num(row.exact?.[e.key] ?? null)));
+const isProven = (row, e) => !unproven(num(row.total?.[e.key] ?? null), num(row.exact?.[e.key] ?? null));
+const proven = row => events.every(e => isProven(row, e));
 const mark = row => proven(row) ? '' : '~ ';
+/* The same of one count, in the cell of a CPU. */
+const cellMark = (row, column) => !row?.exact || column.metric || isProven(row, column) ? '' : '~ ';
 
 /* The share that the chosen event has, of the whole run in words, of the largest as a bar: it stands behind the event. */
 function shareColumn(rows) {
@@ -229,7 +232,7 @@ function sureness() {
 		return `all counts proven per CPU${bad ? ` (error margin ${margin}${bad.time ? '' : ` ${bad.title}`})` : ''}` +
 			(data.settings.stat && !data.settings.stat.whole ? '; some counts are missing' : '');
 
-	return `${percent(Number(bad.total) - Number(bad.proven), bad.total)} of ${bad.title} is not proven on its CPU (rows with ~): at most ${margin} may be elsewhere` +
+	return `${percent(Number(bad.total) - Number(bad.proven), bad.total)} of ${bad.title} is not proven on its CPU (~): at most ${margin} may be elsewhere` +
 		`${why ? `; ${plain(why)}` : ''}`;
 }
 

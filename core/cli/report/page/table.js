@@ -82,7 +82,8 @@ class Table {
 			return c.narrow;
 		const marks = row => i === 0 ? (this.mark?.(row) ?? '').length : 0;
 
-		c.most = c.most || this.all.reduce((most, row) => Math.max(most, marks(row) + c.text(row).length), Math.ceil(c.title.length * 1.2) + 2);	/* (bold capitals) */
+		c.most = c.most || this.all.reduce((most, row) => Math.max(most, marks(row) + c.text(row).length),
+			Math.ceil(Math.max(...c.title.split(/(?<=[-\s])/).map(word => word.length)) * 1.2) + 2);	/* (bold capitals) */
 		return i === 0 ? `min(${Math.min(c.most, 60) + 2}ch, 42vw)` : `${Math.min(c.most, c.number ? 30 : 60) + 2}ch`;
 	}
 	search(text) {
