@@ -244,6 +244,12 @@ is "gauges: a count beside them that is a double" \
 	"$(json gauges.json 'map { $_->{total} } grep { $_->{name} =~ /energy/ } @{$d->{events}}')" 1.5
 run text "$sspapi" report gauges.sspapi
 check "gauges: in the text" grep -qE '^ *temp +no known place +22\.500 °C +21 °C +22\.500 °C +[0-9.]+ °C$' text.out
+scripted none lmsensors:::temp,lmsensors:::none,perf::PAGE-FAULTS -I 5
+"$sspapi" report --readings none.sspapi >readings.csv
+is "gauges, -I: no row without a value" \
+	"$(grep -c 'lmsensors:::none' none.err) $(grep -c 'lmsensors:::temp' none.err)" \
+	"0 $(grep -c 'lmsensors:::temp' readings.csv)"
+check "gauges, -I: JSON is sound" json none.json '@{$d->{relations}}'
 cp counts script
 cat >>script <<'END'
 event nvml:::A:device_0:power component=nvml units=mW

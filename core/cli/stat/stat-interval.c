@@ -1,4 +1,5 @@
 /* stat-interval.c: samples the counters for -I, and writes the rows (see stat-interval.h). */
+#include <math.h>
 #include <poll.h>
 
 #include "../tool/cmd.h"
@@ -60,6 +61,8 @@ static void add_row(struct sp_stat_interval *i, double s, int cpu, const struct 
 		strcpy(where, e->io_line ? "process " : "machine ");
 	else if (cpu != SP_NO_CPU)
 		snprintf(where, sizeof(where), "CPU %-4d", cpu);
+	if (e->data_type == SP_FP64 && isnan(sp_float(value)))
+		return;			/* a sensor without a value */
 	if (e->data_type == SP_FP64)
 		snprintf(number, sizeof(number), i->csv ? "%.17g" : "%.6g", sp_float(value));
 	else

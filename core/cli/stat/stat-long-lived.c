@@ -16,14 +16,30 @@ struct scan {
 	uint64_t at_ns;			/* CLOCK_BOOTTIME, as /proc/PID/stat */
 };
 
+static void read_names(struct sp_stat_row *row)
+{
+	char *args = NULL;
+	uint32_t bytes = row->pid == row->tid ? sp_proc_args(row->pid, &args) : 0;
+
+	sp_proc_name(row->pid, row->tid, row->name);
+	if (!bytes)			/* a process that has just ended has none */
+		return;
+	free(row->args);
+	row->args = args;
+	row->args_bytes = bytes;
+}
+
 static void scan_thread(const struct scan *l, int pid, int tid)
 {
 	struct sp_stat_row *row = sp_stat_find_row(l->w, pid, tid);
 	struct sp_process_stat p;
 	uint64_t age;
 
-	if (row && row->fd)
+	if (row && row->fd) {
 		row->seen_ns = l->at_ns;
+		if (pid == tid)		/* an exec may have changed them */
+			read_names(row);
+	}
 	if ((row && row->fd) || l->c->fds_exhausted || !sp_proc_thread(pid, tid, &p))
 		return;
 	age = l->at_ns - p.start_ticks * (1000000000u / (uint64_t)sysconf(_SC_CLK_TCK));
@@ -34,9 +50,7 @@ static void scan_thread(const struct scan *l, int pid, int tid)
 	row->seen_ns = l->at_ns;
 	row->start_ns = sp_now_ns() - age;
 	row->end_ns = 0;
-	sp_proc_name(pid, tid, row->name);
-	free(row->args);
-	row->args_bytes = pid == tid ? sp_proc_args(pid, &row->args) : 0;
+	read_names(row);
 }
 
 /* Scan the threads and children of one process. */
