@@ -428,6 +428,9 @@ static void append_times(struct writing *w, struct sp_row *row, struct sp_times 
 		t->windows = row->times->windows;
 		t->flags = row->times->flags;
 		t->unwatched = row->times->unwatched;
+	} else if (row->run_ns != SP_COUNTED_UNKNOWN) {
+		t->run_ns = row->run_ns;
+		t->flags = SP_TIMES_RUN;
 	}
 	sp_compact_write(w->c, t, sizeof(*t));
 	for (uint32_t i = 0; row->times && sp_row_cell(w->m, row, i, &at); i++)

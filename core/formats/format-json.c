@@ -647,6 +647,8 @@ static void relation(struct sp_out *o, const struct sp_selection *s, struct sp_r
 		  "], \"starts\": %lu, \"resets\": %lu, \"readings\": %lu, \"first_ns\": %lu, "
 		  "\"last_ns\": %lu",
 		  row->starts, row->resets, row->readings, row->first_ns, row->last_ns);
+	if (row->run_ns != SP_COUNTED_UNKNOWN)
+		sp_json_f(o, ", \"run_ns\": %lu", row->run_ns);
 	left_out(o, m, row);
 	flags(o, row->flags);
 	domains(o, row->domain);

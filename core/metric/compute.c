@@ -389,8 +389,9 @@ void sp_metrics_compute_row(struct sp_metrics *t, const struct sp_row *row, cons
 	sp_metrics_add(t, row, SP_METRIC_ANYWHERE, NULL, total, unsupported, t->one);
 	/* the time between two calls of an interval is unknown */
 	for (uint32_t i = 0; !row->intervals && i < t->n_slots; i++)
-		t->one[i].ns = t->one[i].n && row->last_ns > row->first_ns
-				       ? row->last_ns - row->first_ns
-				       : 0;
+		t->one[i].ns = !t->one[i].n			    ? 0
+			       : row->run_ns != SP_COUNTED_UNKNOWN  ? row->run_ns
+			       : row->last_ns > row->first_ns	    ? row->last_ns - row->first_ns
+								    : 0;
 	sp_metrics_compute(t, t->one);
 }

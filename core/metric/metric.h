@@ -11,7 +11,7 @@
  * PAPI's grammar is extended: lines before the first CPU line are for every CPU; formulas may
  * contain blanks and decimal numbers; DERIVED_INFIX evaluates equal operators from left to right; a
  * division by zero has no value. Terms may also be other definitions, sspapi::ELAPSED_NS (how long
- * the run took) and sspapi::OBSERVED_NS (how long package, device or machine events were observed).
+ * the run took) and sspapi::OBSERVED_NS (how long package, device or machine events were counted).
  *
  * Memory comes from sp_map; sp_metrics_close frees it. Use a table in one thread.
  */

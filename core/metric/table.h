@@ -52,7 +52,7 @@ struct sp_metric {
 struct sp_metric_sum {
 	int64_t value;			/* in the event's data_type */
 	uint64_t n;			/* number of counts */
-	/* how long its observers observed it, the longest of simultaneous ones; 0: unknown */
+	/* run time of its observers, the longest of simultaneous ones; 0: unknown */
 	uint64_t ns;
 };
 

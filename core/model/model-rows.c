@@ -306,6 +306,8 @@ static void read_times(const struct sp_model *m, struct sp_row *row, const struc
 								 : SP_BY_READING;
 	row->why = why < SP_WHYS ? (enum sp_why)why : SP_WHY_NONE;
 	row->times = t->flags & SP_TIMES_KNOWN ? t : NULL;
+	row->run_ns = !row->times && t->flags & SP_TIMES_RUN ? load_relaxed(&t->run_ns)
+							     : SP_COUNTED_UNKNOWN;
 	row->ns = row->times ? t->at : NULL;
 	row->error_margin = row->times ? t->at + cells : NULL;
 }

@@ -40,8 +40,7 @@ struct sp_observers {
 	uint32_t *at;
 	/* [n_events]: most simultaneous observers; NULL: no event can be shared */
 	uint32_t *n;
-	/* as `omitted`: how long the counting observer observed it, in the observer's first entry;
-	 * else 0 */
+	/* as `omitted`: run time of the counting observer, in the observer's first entry; else 0 */
 	uint64_t *ns;
 	bool *omitted;
 	void *memory;
@@ -250,6 +249,7 @@ struct sp_row {
 	uint32_t k;
 	const uint32_t *event;		/* [k] ids, each less than n_events */
 	uint64_t starts, resets, readings, first_ns, last_ns;
+	uint64_t run_ns;		/* as in sp_times; SP_COUNTED_UNKNOWN: not measured */
 	uint32_t cells;			/* for sp_row_cell: 0 .. cells - 1 */
 	uint64_t kept, refused;		/* permanent readings, as in the model */
 	/* of the last reading; a coarse clock if it was temporary */

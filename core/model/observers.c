@@ -11,7 +11,9 @@
 /* A relation's observation of one subject. */
 struct sight {
 	uint64_t subject, group, observer;
-	uint64_t first_ns, last_ns;	/* in the observer's first sight: over all its sights */
+	/* in the observer's first sight: over all its sights; run_ns SP_COUNTED_UNKNOWN: some are
+	 * not measured */
+	uint64_t first_ns, last_ns, run_ns;
 	uint32_t event, slot;		/* index in o->left */
 };
 
@@ -101,6 +103,7 @@ static void take_row(struct work *w, const struct sp_model *m, const struct sp_r
 							   observer,
 							   row->first_ns,
 							   row->last_ns,
+							   row->run_ns,
 							   row->event[one.i],
 							   slot + i };
 	}
@@ -120,14 +123,13 @@ static bool by_subject(const void *of, uint32_t x, uint32_t y)
 	return a->observer != b->observer ? a->observer < b->observer : x < y;
 }
 
-/* Order by length, longest first, then by the start, then by position. */
+/* Order by run time, longest first, then by the start, then by position. */
 static bool by_time(const void *of, uint32_t x, uint32_t y)
 {
 	const struct sight *a = (const struct sight *)of + x, *b = (const struct sight *)of + y;
-	uint64_t p = a->last_ns - a->first_ns, q = b->last_ns - b->first_ns;
 
-	if (p != q)
-		return p > q;
+	if (a->run_ns != b->run_ns)
+		return a->run_ns > b->run_ns;
 	return a->first_ns != b->first_ns ? a->first_ns < b->first_ns : x < y;
 }
 
@@ -170,7 +172,7 @@ static void choose(struct work *w, uint32_t *from)
 			n_omitted++;
 			continue;
 		}
-		w->o->ns[s->slot] = s->last_ns - s->first_ns;
+		w->o->ns[s->slot] = s->run_ns;
 		memmove(w->chosen + at + 1, w->chosen + at,
 			(w->n_chosen - at) * sizeof(*w->chosen));
 		w->chosen[at] = w->head[i];
@@ -199,7 +201,11 @@ static void find_omitted(struct work *w, uint32_t *from)
 					sp_min(first->first_ns, w->sight[w->order[i]].first_ns);
 				first->last_ns =
 					sp_max(first->last_ns, w->sight[w->order[i]].last_ns);
+				first->run_ns = sp_counted_add(first->run_ns,
+							       w->sight[w->order[i]].run_ns);
 			}
+			if (first->run_ns == SP_COUNTED_UNKNOWN)
+				first->run_ns = first->last_ns - first->first_ns;
 		}
 		choose(w, from);
 	}

@@ -2,9 +2,10 @@
  *
  * Two ranks that read RAPL both get the energy of the whole package, and two threads that read
  * stealtime the time of the whole machine. Of observers whose times overlap (from a thread's first
- * use of a counter to its last) only the longest counts. Counts of observers whose times do not
- * overlap add up. An observer is a thread with the target to which it attached. The thread's own
- * sets of a component never run at the same time, so their counts add up.
+ * use of a counter to its last) only the one that ran longest counts. Counts of observers whose
+ * times do not overlap add up. An observer is a thread with the target to which it attached. The
+ * thread's own sets of a component never run at the same time, so their counts and run times add
+ * up. In older stores that have no run time, the time from first to last replaces it.
  *
  * A metric chooses its own observers (metric/compute.c): the longest observer of one of its events
  * may lack the other. Part of the model; its rules are in model.h.
@@ -58,7 +59,7 @@ static inline bool sp_observers_omit(const struct sp_observers *o, const struct 
 	       o->omitted[o->at[row->walk.index - 1] - 1 + i];
 }
 
-/* How long the counting observer saw it in ns, in one of the observer's relations; 0 in others. */
+/* Run time of the counting observer in ns, in one of the observer's relations; 0 in others. */
 static inline uint64_t sp_observers_ns(const struct sp_observers *o, const struct sp_row *row,
 				       uint32_t i)
 {

@@ -83,10 +83,10 @@ static void add_times(struct sp_writer *w, const struct sp_writer *v)
 
 	sp_relation_copy_attribution(to, from);
 	if (!to->threads)
-		t->flags = SP_TIMES_KNOWN | SP_TIMES_MOVES;
+		t->flags = SP_TIMES_KNOWN | SP_TIMES_MOVES | SP_TIMES_RUN;
 	t->flags = (t->flags & f->flags) | ((t->flags | f->flags) & SP_TIMES_UNWATCHED);
 	sp_times_unwatched(t, f->unwatched);
-	t->moves += f->moves;
+	t->moves += f->moves;		/* or run_ns */
 	t->windows += f->windows;
 	for (uint32_t i = 0; i < v->cells; i++)
 		if (f->at[i])

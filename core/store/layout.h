@@ -81,8 +81,7 @@ enum sp_attribution { SP_BY_READING, SP_BY_RESIDENCY, SP_BY_EXACT, SP_BY_AUTO, S
 enum sp_why {
 	SP_WHY_NONE,
 	SP_WHY_OFF,			/* SSPAPI_DESCRIPTORS=0 */
-	SP_WHY_CREDIT,			/* auto: would cost more than 1 % of the process's
-					 * lifetime */
+	SP_WHY_CREDIT,			/* auto: would cost over 1 % of the process's lifetime */
 	SP_WHY_BUDGET,			/* SSPAPI_DESCRIPTORS is used up */
 	SP_WHY_DESCRIPTORS,		/* the process or the system has no more descriptors */
 	SP_WHY_MEMORY,
@@ -92,14 +91,11 @@ enum sp_why {
 	SP_WHY_FORMULA,			/* an event is not a sum of native ones */
 	SP_WHY_MULTIPLEXED,
 	SP_WHY_OVERFLOW,
-	SP_WHY_STARVED,			/* the processor has too few counters to count each event
-					 * twice */
-	SP_WHY_CLOSED,			/* the application closed the shadow counters'
-					 * descriptors */
+	SP_WHY_STARVED,			/* too few hardware counters to count each event twice */
+	SP_WHY_CLOSED,			/* the application closed shadow counters' descriptors */
 	SP_WHY_ENDED,			/* the thread has ended */
 	SP_WHY_UNWATCHED,		/* the thread was on a CPU without shadow counters */
-	SP_WHY_EDGE,			/* time passed between sspapi's read of the counters and
-					 * PAPI's */
+	SP_WHY_EDGE,			/* time passed between sspapi's and PAPI's reads */
 	SP_WHY_RUNNING,			/* the same for another thread's counts, which cannot be
 					 * stopped */
 	SP_WHY_HANDLER,			/* a signal handler or another thread called PAPI during
@@ -109,14 +105,12 @@ enum sp_why {
 	SP_WHY_SHADOW,			/* the shadow counters counted more than PAPI's */
 	SP_WHY_CLOCK,			/* a clock event: each move costs the two counters
 					 * different times */
-	SP_WHY_OPENER,			/* a thread other than the set's user opened PAPI's
-					 * counters */
+	SP_WHY_OPENER,			/* a thread other than the user opened PAPI's counters */
 	SP_WHY_SWITCHED_OFF,		/* the program disabled the thread's counters (prctl) */
 	SP_WHY_COMPONENT,		/* its component is not perf_event */
 	SP_WHY_DISPLACED,		/* another set took its shadow counters, but PAPI refused
 					 * to start that set */
-	SP_WHY_FILTER,			/* a seccomp filter was installed that may kill a process
-					 * for opening counters */
+	SP_WHY_FILTER,			/* a seccomp filter may kill processes that open counters */
 	SP_WHY_SHARED,			/* its component counts for the process, a package, a device
 					 * or the host */
 	SP_WHY_GUEST,			/* the thread shares another thread's TLS, so rseq does
@@ -208,13 +202,11 @@ struct sp_header {
 		sp_off events, threads, notes;
 	} kept;				/* if torn: the newest block of each list that is in the
 					 * file, if it is not the list's head */
-	uint64_t cpu_max_khz;		/* highest clock of the CPUs, for metrics with `#`; 0:
-					 * unknown */
+	uint64_t cpu_max_khz;		/* highest clock of the CPUs, for `#`; 0: unknown */
 	struct sp_header_code code;
 	struct sp_header_compact compact;
 	uint64_t pad[2];
-	sp_off cpus_allowed;		/* "0-3,8": affinity of the thread that called PAPI
-					 * first, at that call */
+	sp_off cpus_allowed;		/* "0-3,8": the thread's affinity at the first PAPI call */
 	uint64_t stat;			/* SP_STAT_*; 0: counted by PAPI calls of the program */
 	sp_off pmus;			/* the machine's PMUs, by PAPI's names: "perf,icl" */
 	sp_off watched;			/* threads that sets were attached to, newest first */
@@ -511,7 +503,10 @@ enum sp_cell_array { SP_TOTAL, SP_EXACT, SP_ENTRY, SP_CELL_ARRAYS };
 /* Follows a relation's cells: how its counts were attributed to CPUs. */
 struct sp_times {
 	sp_off allowed;			/* CPUs that the thread may run on: "0-3"; 0: unknown */
-	uint64_t moves;			/* migrations counted by the kernel, with SP_TIMES_MOVES */
+	union {
+		uint64_t moves;		/* migrations counted by the kernel, with SP_TIMES_MOVES */
+		uint64_t run_ns;	/* sum from starts to last readings, with SP_TIMES_RUN */
+	};
 	uint64_t windows;		/* windows on several CPUs */
 	uint32_t flags;			/* SP_TIMES_* */
 	uint32_t unwatched;		/* a CPU, plus 1, whose counts are those that no watched
@@ -524,6 +519,7 @@ struct sp_times {
 #define SP_TIMES_KNOWN	1u
 #define SP_TIMES_MOVES	2u
 #define SP_TIMES_UNWATCHED	4u	/* and other CPUs have such counts */
+#define SP_TIMES_RUN	8u		/* not a thread's counts; never with SP_TIMES_KNOWN */
 
 struct sp_layout {
 	uint64_t state, records, record_bytes, redo_log, redo_capacity, cell, cell_bytes, times,

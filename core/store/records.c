@@ -361,6 +361,13 @@ void sp_records_set_component(struct sp_writer *w, uint32_t component)
 		set_slow(w, SP_SLOW_MORE);
 }
 
+void sp_records_time_runs(struct sp_writer *w)
+{
+	w->precise = SP_TIMES_RUN;
+	store_relaxed(&sp_times_of(w->relation, &w->layout)->flags, SP_TIMES_RUN);
+	set_slow(w, SP_SLOW_MORE);
+}
+
 bool sp_records_place(struct sp_writer *w, int cpu)
 {
 	bool known;
@@ -516,6 +523,43 @@ static void set_time(struct sp_writer *w, uint64_t now, bool reading, bool runs)
 		store_relaxed(&r->reading_ns, now);
 }
 
+static bool has_values(enum sp_op op)
+{
+	return op == SP_OP_READ || op == SP_OP_STOP || op == SP_OP_ACCUM;
+}
+
+static uint32_t keeps_flag(const struct sp_writer *w, enum sp_op op)
+{
+	uint32_t on = op == SP_OP_START			       ? SP_KEEPS_ON_START
+		      : op == SP_OP_RESET || op == SP_OP_ACCUM ? SP_KEEPS_ON_RESET
+							       : 0;
+
+	return w->component & on ? SP_RECORD_KEEPS : 0;
+}
+
+/* Sets the run time at a reading, by one store, which may be repeated after a jump. A zeroing drops
+ * the time since the last reading, like the counts. A component that does not start at 0 counts
+ * from its first reading. */
+static inline __attribute__((always_inline)) void time_run(struct sp_writer *w, enum sp_op op,
+							   uint64_t now, bool runs)
+{
+	uint64_t *run_ns = &sp_times_of(w->relation, &w->layout)->run_ns, from = w->time.run_from;
+
+	if (w->precise != SP_TIMES_RUN)
+		return;
+	if (!has_values(op)) {
+		if (!keeps_flag(w, op) || op == SP_OP_START)
+			w->time.run_from = keeps_flag(w, op) ? 0 : now - *run_ns;
+		return;
+	}
+	if (SP_UNLIKELY(!from))
+		w->time.run_from = runs ? now - *run_ns : 0;
+	else if (SP_LIKELY(now > from + *run_ns))
+		store_relaxed(run_ns, now - from);
+	if (op == SP_OP_STOP)
+		w->time.run_from = 0;
+}
+
 static uint64_t later_time(const struct sp_writer *w, uint64_t now)
 {
 	return sp_max(now, sp_max(w->relation->reading_ns, w->relation->last_ns) + 1);
@@ -592,20 +636,6 @@ static void keep_reading(struct sp_writer *w, uint32_t op_flags, int32_t cell, c
 
 /* ---- fast path with more to do ------------------------------------------ */
 
-static bool has_values(enum sp_op op)
-{
-	return op == SP_OP_READ || op == SP_OP_STOP || op == SP_OP_ACCUM;
-}
-
-static uint32_t keeps_flag(const struct sp_writer *w, enum sp_op op)
-{
-	uint32_t on = op == SP_OP_START			       ? SP_KEEPS_ON_START
-		      : op == SP_OP_RESET || op == SP_OP_ACCUM ? SP_KEEPS_ON_RESET
-							       : 0;
-
-	return w->component & on ? SP_RECORD_KEEPS : 0;
-}
-
 /* Marks the relation if a window is shorter than the second at which PAPI refreshes the counts. */
 static void note_haste(struct sp_writer *w, uint64_t ns)
 {
@@ -639,6 +669,7 @@ static inline __attribute__((always_inline)) void note_reading(struct sp_writer 
 	if (w->gauges)
 		sp_gauges_record(w->gauges, op, (uint32_t)cell, x, ns);
 	set_time(w, ns, true, w->runs);
+	time_run(w, op, ns, w->runs);
 }
 
 static uint32_t op_flags_of(const struct sp_writer *w, enum sp_op op)
@@ -713,11 +744,16 @@ bool sp_records_accum_more(struct sp_writer *w, int32_t cell, const long long *x
 bool sp_records_zero_more(struct sp_writer *w, enum sp_op op, uint32_t site)
 {
 	const uint32_t op_flags = op | keeps_flag(w, op);
+	uint64_t ns;
 
 	if (SP_UNLIKELY(load_relaxed(&w->slow) != SP_SLOW_MORE))
 		return false;
-	if (op == SP_OP_START && (w->precise || !w->relation->first_ns))
-		sp_records_tick(w, false);
+	if (op == SP_OP_START ? w->precise || !w->relation->first_ns : w->precise == SP_TIMES_RUN) {
+		ns = later_time(w, sp_stamp_ns());
+		if (op == SP_OP_START)
+			set_time(w, ns, false, true);
+		time_run(w, op, ns, w->runs);
+	}
 	if (w->gauges)
 		sp_gauges_record(w->gauges, op, 0, NULL, 0);
 	if (op != SP_OP_RESET || !sp_records_is_alike(load_plain(&w->last), op_flags, 0, site))
@@ -835,6 +871,7 @@ static void append_record(struct sp_writer *w, const struct sp_papi_call *b)
 	count_call(w, b->op);
 	if (b->op != SP_OP_RESET)
 		set_time(w, ns, values && w->entries != SP_ENTRIES_NONE, runs);
+	time_run(w, b->op, ns, runs);
 	if (values && !w->placed)
 		store_relaxed(&w->cpu, (uint32_t)cell < w->cells - SP_CELLS_EXTRA ? cell : -2);
 }
@@ -1314,5 +1351,7 @@ SP_COLD void sp_records_set_running(struct sp_writer *w, enum sp_op state, uint3
 	if (!state || !begin_records(w, who))
 		return;
 	add_record(w, state | keeps_flag(w, SP_OP_START), 0, NULL, 0);
+	if (state == SP_OP_IS_STOPPED && w->precise == SP_TIMES_RUN)
+		w->time.run_from = 0;
 	end_records(w, who);
 }

@@ -35,6 +35,9 @@ void sp_records_bind(struct sp_writer *w, const struct sp_store_reader *reader, 
 /* SP_KEEPS_*: PAPI_start or PAPI_reset do not zero the set's counts. SP_REFRESHES. */
 void sp_records_set_component(struct sp_writer *w, uint32_t component);
 
+/* Measures run_ns: the set's counts are not a thread's. Call it after sp_records_bind. */
+void sp_records_time_runs(struct sp_writer *w);
+
 /* Attributes all further counts to this CPU (SP_NO_CPU: unknown), none of them proven. Call it
  * after sp_records_bind. False: no memory. */
 bool sp_records_place(struct sp_writer *w, int cpu);
@@ -358,9 +361,9 @@ static inline void sp_records_stopped(struct sp_writer *w, uint64_t ticks)
 {
 	store_relaxed(&w->runs, false);
 #if defined(__x86_64__)
-	if (SP_LIKELY(ticks - w->stop_ticks < 1u << 20))
+	if (SP_LIKELY(ticks - w->time.stop_ticks < 1u << 20))
 		return;
-	w->stop_ticks = ticks;
+	w->time.stop_ticks = ticks;
 #else
 	(void)ticks;
 #endif
@@ -379,9 +382,8 @@ SP_HOT_INLINE bool sp_records_value(struct sp_writer *w, enum sp_op op, int32_t 
 
 	if (SP_UNLIKELY(load_relaxed(&w->slow)))
 		return sp_records_value_more(w, op, cell, x, site, ticks);
-	if (!alike) {
+	if (!alike)
 		r = sp_records_new(w, op_flags, cell, site);
-	}
 #define EACH(type, e) SP_STORE(type, &r->value[e], SP_AT(type, &x[e]))
 	SP_EACH(k, EACH);
 #undef EACH

@@ -595,6 +595,7 @@ bool sp_store_rekey_relation(struct sp_store *s, sp_off relation, sp_off thread,
 	    key->n_gauges || r->cells != s->cells || sp_store_find_relation(s, t, key, &like))
 		return false;
 	identify(r, key);
+	store_relaxed(&sp_relation_times(r)->flags, 0);
 	flags = load_relaxed(&r->flags);
 	while (!sp_cas(&r->flags, &flags,
 		       (flags & (SP_RELATION_API | SP_RELATION_HANDLE | SP_RELATION_UNSURE)) |

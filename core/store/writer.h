@@ -111,7 +111,10 @@ struct sp_writer {
 	struct sp_relation *relation;	/* NULL: unbound */
 	unsigned char *to, *end;	/* place of the next record; at `end`, fold first */
 	uint64_t number;		/* number of the newest record */
-	uint64_t stop_ticks;		/* TSC when a STOP last read the clock */
+	union {
+		uint64_t stop_ticks;	/* TSC when a STOP last read the clock */
+		uint64_t run_from;	/* time less run_ns at the start or zeroing; 0: unknown */
+	} time;
 	struct sp_interval_writer intervals;		/* the intervals */
 	uint32_t cells;
 	bool ran;			/* an earlier set left the relation running */
@@ -119,8 +122,8 @@ struct sp_writer {
 		int32_t cell;		/* cell marked SP_CELL_KEPT; -1: none */
 		int32_t cpu;		/* its CPU */
 	} kept;
-	bool precise;			/* times are ordered across sets, not the clock's last
-					 * tick */
+	uint8_t precise;		/* not 0: times are ordered across sets, not the clock's
+					 * last tick; SP_TIMES_RUN: run_ns is measured */
 	bool only_kept;			/* all readings of the relation are kept */
 	enum sp_entries entries;	/* kind of entries of readings; if not temporary:
 					 * SP_SLOW_OTHER or SP_SLOW_MORE */
@@ -139,8 +142,7 @@ struct sp_writer {
 	uint32_t recording_thread;		/* thread that records under SHARED, or binds; 0:
 						 * none */
 	uint32_t next;			/* waiting thread that comes next; 0: none */
-	uint32_t in_flight_thread;			/* thread whose call is in flight; 0: the
-							 * owner, on the fast path */
+	uint32_t in_flight_thread;	/* of the call in flight; 0: the owner, on the fast path */
 	bool shared;			/* all threads see SP_SLOW_SHARED */
 };
 

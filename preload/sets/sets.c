@@ -744,7 +744,9 @@ static void bind_relation(struct sp_set *s, int id, const struct set_state *h, b
 		sp_records_log(&s->writer, &s->log,
 			       s->wanted ? SP_ENTRIES_NONE : SP_ENTRIES_PERMANENT, !s->wanted);
 	}
-	s->writer.precise = h->has_non_counts || h->scope != SP_SCOPE_THREAD;
+	s->writer.precise = h->has_non_counts;
+	if (h->scope != SP_SCOPE_THREAD)
+		sp_records_time_runs(&s->writer);
 	store_relaxed(&s->k, key.k);
 	store_relaxed(&s->relation, off);
 	store_relaxed(&s->starter, sp_thread_state.id);

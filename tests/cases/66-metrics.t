@@ -199,6 +199,29 @@ sets plain cpu=0 set=PAPI_TOT_INS start show=5 stop
 is "a PU that has counted no energy has no watts" \
 	"$(json watts.json 'map { my $t = $d->{topology}{components}[$_->{component}]{type}; $t eq "PU" ? defined $_->{derived_metrics}{WATTS} ? "some" : "null" : () } @{$d->{components}}' | sort -u)" null
 
+# The pauses of a set are not part of that time: 2 W for 1 s, a pause of 1.5 s, and 2 W for 1 s.
+# watts_of FILE...: prints the machine's watts
+watts_of() {
+	"$sspapi" report -f json --per-machine -m WATTS "$@" >watts.json
+	json watts.json 'map { sprintf "%.6f", $_->{derived_metrics}{WATTS} } map { @{$_->{rows}} } @{$d->{levels}}'
+}
+E=${P}0 J=2000000000
+SSPAPI_CALLSITES=0 sets pause clock=0 "set=$E" start show=$J clock=1000 stop clock=2500 start show=$J clock=3500 stop
+sets open clock=0 "set=$E" start show=$J clock=1000 stop clock=2500 start show=$J clock=3500 read
+sets again clock=0 "set=$E" start show=$J clock=1000 stop again clock=2500 start show=$J \
+	clock=3500 stop
+for name in pause open again; do
+	is "watts without the pause: $name" "$(watts_of $name.sspapi)" 2.000000
+done
+"$sspapi" merge -o merged.sspapi pause.sspapi open.sspapi
+"$sspapi" merge -o twice.sspapi merged.sspapi again.sspapi
+is "merged, and merged again" "$(watts_of merged.sspapi) $(watts_of twice.sspapi)" "2.000000 2.000000"
+is "CSV: the set's own" "$("$sspapi" report -f csv -m WATTS pause.sspapi | grep ',WATTS,' |
+	cut -d, -f 16 | cut -c 1-5 | sort -u)" 2.000
+sets paused clock=0 "set=$E" start show=100 clock=100 stop beside clock=1000 "set=$E" start \
+	show=$J clock=2000 stop back clock=3500 start show=100 clock=3600 stop
+is "the observer with the longest run time counts" "$(watts_of paused.sspapi)" 2.000000
+
 # PAPI's presets of GPUs name no device; the counted events do.
 printf '%s\n' 'component cuda' 'event cuda:::hfma:stat=sum:device=0 component=cuda' \
 	'event cuda:::ffma:stat=sum:device=1 component=cuda' \

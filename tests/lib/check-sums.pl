@@ -39,27 +39,27 @@ sub cpu { my ($cpu, $on) = @_; $several ? $pu{$on}{$cpu} : $pu{$cpu} }
 
 # ---- what follows from the relations: observers of one thing, then sums ----------
 
-my (%observer, %left, %hull);
+my (%observer, %left, %run);
 my $n = 0;
 for my $r (@{$d->{relations}}) {
 	for my $e (grep { place_of($name[$_]) } @{$r->{events}}) {
 		my $o = $observer{"$e " . on($r)}{"$r->{process} $r->{tid}"} //= { first =>
 			$r->{first_ns}, last => $r->{last_ns}, n => $n++ };
+		$o->{run} += $r->{run_ns};
 		$o->{first} = $r->{first_ns} if $r->{first_ns} < $o->{first};
 		$o->{last} = $r->{last_ns} if $r->{last_ns} > $o->{last};
 	}
 }
 for my $e (keys %observer) {
 	my @chosen;
-	for my $who (sort { my ($x, $y) = @{$observer{$e}}{$a, $b}; $y->{last} - $y->{first} <=>
-		$x->{last} - $x->{first} ||
+	for my $who (sort { my ($x, $y) = @{$observer{$e}}{$a, $b}; $y->{run} <=> $x->{run} ||
 			$x->{first} <=> $y->{first} || $x->{n} <=> $y->{n} } keys %{$observer{$e}})
 			{
 		my $o = $observer{$e}{$who};
 		if (grep { $_->{first} < $o->{last} && $o->{first} < $_->{last} } @chosen) {
 			$left{($e =~ s/ .*//r) . " $who"} = 1; next }
 		push @chosen, $o;
-		$hull{$e} += $o->{last} - $o->{first};
+		$run{$e} += $o->{run};
 	}
 }
 for my $r (@{$d->{relations}}) {
@@ -74,15 +74,15 @@ for my $r (@{$d->{relations}}) {
 		for my $i (0 .. $#{$r->{events}}) {
 			my $e = $r->{events}[$i];
 			my $place = place($name[$e], on($r)) // cpu($at->{cpu}, on($r));
-			my $hull = $hull{"$e " . on($r)} // 0;
+			my $run = $run{"$e " . on($r)} // 0;
 			next if $left{"$e $r->{process} $r->{tid}"};
 			for my $c (up($place)) {
 				$want{$c}{$name[$e]} += $at->{total}[$i];
 				$ipc{$c}{base($name[$e])} += $at->{total}[$i] if $in{PAPI_TOT_INS}
 					&& $in{PAPI_TOT_CYC};
 				$watts{$c}[0] += $at->{total}[$i] if $name[$e] =~ /^rapl/;
-				$watts{$c}[1] = $hull if $name[$e] =~ /^rapl/
-					&& $hull > ($watts{$c}[1] // 0);
+				$watts{$c}[1] = $run if $name[$e] =~ /^rapl/
+					&& $run > ($watts{$c}[1] // 0);
 			}
 		}
 	}

@@ -84,6 +84,7 @@ static struct sp_writer writer;
 static struct sp_relation *relation;
 static uint32_t slots[64];
 static bool permanent;		/* every reading is kept */
+static bool timed;		/* the run time is measured */
 static struct sp_log readings;
 static unsigned char copy[1 << 16] __attribute__((aligned(64)));
 static struct shared {
@@ -112,6 +113,8 @@ static void make_store(void)
 	sp_records_bind(&writer, &store.reader, off, K, relation->cells, NULL);
 	assert_non_null(sp_store_intervals(&store, relation, K, INTERVALS));
 	sp_records_intervals(&writer, slots, SP_COUNT(slots));
+	if (timed)
+		sp_records_time_runs(&writer);
 	if (permanent) {
 		sp_log_open(&readings, &store, relation, K, 1000);
 		sp_records_log(&writer, &readings, SP_ENTRIES_PERMANENT, true);
@@ -160,6 +163,8 @@ static void read_row(struct sp_model *m, struct view *v)
 
 	assert_true(sp_model_next(m, &row));
 	v->latest = row.latest_cpu;
+	if (timed && row.run_ns > row.last_ns - row.first_ns)
+		fail_msg("a run time of %ld ns", (long)row.run_ns);
 	for (uint32_t i = 0; sp_row_cell(m, &row, i, &at); i++) {
 		struct seen *s = &v->at[at.cpu >= 0 && at.cpu < CPUS ? at.cpu : CPUS];
 
@@ -636,6 +641,13 @@ static void kept(void **state)
 	permanent = false;
 }
 
+static void with_run_time(void **state)
+{
+	timed = true;
+	one_thread(state);
+	timed = false;
+}
+
 /* By the short ways: from one site, on one CPU. */
 static void kept_alike(void **state)
 {
@@ -655,6 +667,9 @@ static void kept_alike(void **state)
 	permanent = true;
 	RUN(script, 23, 230, 2300);
 	permanent = false;
+	timed = true;
+	RUN(script, 23, 230, 2300);
+	timed = false;
 }
 
 /* Windows that were split. */
@@ -828,6 +843,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(folded),
 		cmocka_unit_test(one_thread),
+		cmocka_unit_test(with_run_time),
 		cmocka_unit_test(kept),
 		cmocka_unit_test(kept_alike),
 		cmocka_unit_test(split),

@@ -13,6 +13,8 @@
 
 #include "../../core/cli/files/file.h"
 #include "../../core/cli/tool/cmd.h"
+#include "../../core/model/observers.h"
+#include "../../core/store/timestamp.h"
 #include "stores.h"
 
 /* ---- regions -------------------------------------------------------------- */
@@ -816,12 +818,12 @@ static void thread_with_times(int tid, uint32_t flags)
 	sp_relation_set_attribution(r, told_of(tid)->how, told_of(tid)->why);
 }
 
-static void fold_with_times(uint32_t odd)
+static void fold_with_times(uint32_t flags, uint32_t odd)
 {
 	for (int n = 1; n <= (int)SP_FOLD_ABOVE + 40; n++) {
 		alive = n;
 		sp_store_fold(&store, has_ended, never, NULL);
-		thread_with_times(n, n == FOLDED - 5 ? odd : SP_TIMES_KNOWN | SP_TIMES_MOVES);
+		thread_with_times(n, n == FOLDED - 5 ? odd : flags);
 	}
 }
 
@@ -869,7 +871,7 @@ static void folding_times(void **state)
 	struct sp_row row;
 
 	open_for_times();
-	fold_with_times(SP_TIMES_KNOWN | SP_TIMES_MOVES);
+	fold_with_times(SP_TIMES_KNOWN | SP_TIMES_MOVES, SP_TIMES_KNOWN | SP_TIMES_MOVES);
 	open_model(&m);
 	check_apart(&m, &row, &on_0, &odd);
 	sp_model_close(&m);
@@ -898,12 +900,114 @@ static void folding_unknown(void **state)
 	struct sp_row row;
 
 	open_for_times();
-	fold_with_times(*state ? SP_TIMES_KNOWN : 0);
+	fold_with_times(SP_TIMES_KNOWN | SP_TIMES_MOVES, *state ? SP_TIMES_KNOWN : 0);
 	folded_row(&m, &row);
 	assert_true(sp_row_cell(&m, &row, 0, &at));
 	assert_int_equal(row.times ? row.times->flags : 0, *state ? SP_TIMES_KNOWN : 0);
 	assert_true(*state ? at.run_ns > 0 : at.run_ns == -1);
 	sp_model_close(&m);
+}
+
+/* Run times add up; one that was not measured leaves the sum unknown. */
+static void folding_run_times(void **state)
+{
+	uint64_t threads;
+	struct sp_model m;
+	struct sp_row row;
+
+	open_for_times();
+	fold_with_times(SP_TIMES_RUN, *state ? SP_TIMES_RUN : 0);
+	threads = folded_row(&m, &row);
+	assert_null(row.times);
+	assert_int_equal(row.run_ns, *state ? 2 * threads : SP_COUNTED_UNKNOWN);
+	sp_model_close(&m);
+}
+
+/* The time of the relation's last call, which took one. */
+static uint64_t call_at(struct sp_writer *w, enum sp_op op, long long x, bool fast)
+{
+	book_call(w, op, 0, op == SP_OP_START || op == SP_OP_RESET ? NULL : &x, fast, 1);
+	return w->relation->last_ns;
+}
+
+/* From starts to last readings, once without a stop. fast: by the short ways. */
+static void check_runs(struct sp_writer *w, bool fast, bool keeps)
+{
+	struct sp_times *t = sp_relation_times(w->relation);
+	uint64_t from, ns = t->run_ns;
+
+	for (int i = 0; i < 2; i++) {
+		from = call_at(w, SP_OP_START, 0, fast);
+		if (keeps)
+			from = call_at(w, SP_OP_READ, 5, fast);
+		assert_int_equal(t->run_ns, ns);
+		ns += call_at(w, SP_OP_READ, 7, fast) - from;
+		assert_int_equal(t->run_ns, ns);
+		from = w->relation->last_ns;
+		ns += call_at(w, SP_OP_READ, 8, fast) - from;
+		assert_int_equal(t->run_ns, ns);
+		from = sp_stamp_ns();
+		call_at(w, SP_OP_RESET, 0, fast);
+		assert_int_equal(t->run_ns, ns);
+		call_at(w, SP_OP_READ, 9, fast);
+		assert_true(t->run_ns > ns && t->run_ns <= ns + w->relation->last_ns - from);
+		ns = t->run_ns;
+		from = w->relation->last_ns;
+		ns += call_at(w, SP_OP_ACCUM, 9, fast) - from;
+		from = w->relation->last_ns;
+		ns += call_at(w, SP_OP_STOP, 3, fast) - from;
+		assert_int_equal(t->run_ns, ns);
+		call_at(w, SP_OP_READ, 3, fast);	/* of a stopped set */
+		assert_int_equal(t->run_ns, ns);
+	}
+	call_at(w, SP_OP_START, 0, fast);
+	if (keeps)
+		call_at(w, SP_OP_READ, 0, fast);
+	assert_int_equal(t->run_ns, ns);
+	from = w->relation->last_ns;
+	ns += call_at(w, SP_OP_READ, 4, fast) - from;	/* never stopped */
+	assert_int_equal(t->run_ns, ns);
+}
+
+static uint64_t observed(const struct sp_model *m, const struct sp_row *row)
+{
+	return sp_observers_ns(&m->observers, row, 0);
+}
+
+/* A package's. Stores without the flag have the time from the first start to the last call. */
+static void run_times(void **state)
+{
+	struct sp_event_text energy = { .name = "E", .scope = SP_SCOPE_PACKAGE };
+	struct sp_relation_key key = { .k = 1,
+				       .event = (const uint32_t[]){ 0 },
+				       .scope = SP_SCOPE_PACKAGE };
+	struct sp_model m;
+	struct sp_row row;
+	sp_off thread;
+
+	for (int i = 0; i < 4; i++) {
+		struct sp_writer w;
+
+		assert_int_equal(open_store(state), 0);
+		flat_machine(2);
+		assert_int_equal(sp_store_event(&store, &energy), 0);
+		assert_non_null(sp_store_thread(&store, 1, "t", &thread));
+		bind_new(&store, thread, &key, &w, NULL);
+		assert_true(sp_records_place(&w, SP_NO_CPU));
+		sp_records_set_component(&w, i & 2 ? SP_KEEPS_ON_START : 0);
+		sp_records_time_runs(&w);
+		check_runs(&w, i & 1, i & 2);
+		open_first(&m, &row);
+		assert_true(row.run_ns > 0 && row.run_ns < row.last_ns - row.first_ns);
+		assert_int_equal(observed(&m, &row), row.run_ns);
+		sp_model_close(&m);
+		sp_relation_times(w.relation)->flags = 0;
+		open_first(&m, &row);
+		assert_int_equal(row.run_ns, SP_COUNTED_UNKNOWN);
+		assert_int_equal(observed(&m, &row), row.last_ns - row.first_ns);
+		sp_model_close(&m);
+		close_store(state);
+	}
 }
 
 static void told_words(void **state)
@@ -1186,6 +1290,9 @@ int main(void)
 		WITH_STORE(folding),
 		WITH_STORE(folding_times),
 		WITH_STORE(folding_unknown),
+		WITH_STORE(folding_run_times),
+		{ "folding, run times", folding_run_times, open_store, close_store, &alive },
+		cmocka_unit_test(run_times),
 		{ "folding, unknown moves", folding_unknown, open_store, close_store, &alive },
 		WITH_STORE(told_words),
 		WITH_STORE(no_memory),
