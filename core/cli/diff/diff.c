@@ -618,16 +618,32 @@ static const char *spread_text(char text[48], const struct value *v)
 	return sp_text_f(text, 48, "%.2f", sp_deviation(&v->spread) / mean * 100.0);
 }
 
-/* Writes a row of a Markdown table, for a pull request. A bar in a name is escaped. */
-static void markdown_line(struct sp_text_list *l, const char *const *cell)
+static bool is_word(char c)
+{
+	return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
+}
+
+/* Writes text for people; in Markdown with a backslash before what would be markup. An underscore
+ * inside a word, or a ~ before a blank, is not. */
+static void names_text(struct sp_out *o, const struct sp_diff *d, const char *text)
+{
+	for (const char *p = text; *p; p++) {
+		bool plain = *p == '_'	 ? p > text && is_word(p[-1]) && is_word(p[1])
+			     : *p == '~' ? p[1] == ' '
+					 : !strchr("\\`*<&[|$", *p);
+
+		if (d->format == SP_DIFF_MARKDOWN && !plain)
+			sp_out_char(o, '\\');
+		sp_out_char(o, *p);
+	}
+}
+
+/* Writes a row of a Markdown table, for a pull request. */
+static void markdown_line(const struct sp_diff *d, struct sp_text_list *l, const char *const *cell)
 {
 	for (unsigned i = 0; i < l->n; i++) {
 		sp_out_text(l->o, i ? " | " : "| ");
-		for (const char *p = cell[i]; *p; p++) {
-			if (*p == '|')
-				sp_out_char(l->o, '\\');
-			sp_out_char(l->o, *p);
-		}
+		names_text(l->o, d, cell[i]);
 	}
 	sp_out_text(l->o, " |\n");
 	for (unsigned i = 0; !l->lines && i < l->n; i++)
@@ -639,7 +655,7 @@ static void markdown_line(struct sp_text_list *l, const char *const *cell)
 static void line(const struct sp_diff *d, struct sp_text_list *l, const char *const *cell)
 {
 	if (d->format == SP_DIFF_MARKDOWN)
-		markdown_line(l, cell);
+		markdown_line(d, l, cell);
 	else
 		sp_list_line(l, cell);
 }
@@ -746,6 +762,8 @@ static void head(struct sp_out *o, const struct sp_diff *d, unsigned side)
 	const struct sp_diff_side *s = &d->side[side];
 	uint64_t elapsed = 0;
 	bool known = true;
+	struct sp_out what;
+	char text[704];
 
 	for (uint32_t i = 0; i < s->n; i++) {
 		const struct sp_model *m = s->run[i].levels.m;
@@ -754,7 +772,9 @@ static void head(struct sp_out *o, const struct sp_diff *d, unsigned side)
 		known = known && sp_elapsed(m) && !sp_n_repeats(m);
 	}
 	sp_out_text(o, side ? "B: " : "A: ");
-	sp_text_command(o, s->run[0].levels.m, 55);
+	sp_memory_init(&what, text, sizeof(text));
+	sp_text_command(&what, s->run[0].levels.m, 55);
+	names_text(o, d, sp_memory_text(&what));
 	if (known) {
 		sp_out_text(o, ", ");
 		sp_out_duration(o, elapsed);
@@ -826,11 +846,12 @@ static void write_growth(struct sp_out *o, const struct sp_diff *d)
 		if (!has_grown(d, e, &percent))
 			continue;
 		name_text(d, e, name);
+		names_text(o, d, name);
 		if (percent < HUGE_VAL)
-			sp_out_f(o, "%s has grown by %.2f %%, which is more than %.2f %%\n", name,
-				 percent, d->fail_above);
+			sp_out_f(o, " has grown by %.2f %%, which is more than %.2f %%\n", percent,
+				 d->fail_above);
 		else
-			sp_out_f(o, "%s was 0\n", name);
+			sp_out_text(o, " was 0\n");
 	}
 	if (!any_has_grown(d))
 		sp_out_f(o, "no event has grown by more than %.2f %%\n", d->fail_above);
