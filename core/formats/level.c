@@ -389,7 +389,7 @@ static int add_at(struct sp_levels *t, const struct sp_row *r, const struct coun
 	if (row->latest != t->latest)	/* events of one reading may count at several places */
 		row->readings += at->readings;
 	row->latest = t->latest;
-	row->threads = (uint32_t)sp_max(row->threads, r->threads);
+	row->threads = (uint32_t)sp_max(row->threads, r->of_thread);
 	if (!is_by_code(t) && add_cpu(t, row, r, at, place) < 0)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < r->k; i++)
