@@ -15,6 +15,7 @@
 #define NESTING_MAX	256u		/* hwloc recurses; real machines with all bridges need 30 */
 #define BLANKS		" \t\n"
 
+#define TOO_MANY	"a machine of more than 8192 objects"
 #define NOT_OURS	"not a topology as hwloc writes it" SP_TOPO_FIX
 
 struct text {
@@ -32,7 +33,7 @@ struct element {			/* An open element. */
 struct check {
 	const char *s;			/* unread rest */
 	unsigned version;		/* of the format: 1 or 2 */
-	unsigned depth, objects;
+	unsigned depth, objects, most;
 	bool root, node, pu;		/* was seen */
 	struct element open[NESTING_MAX];
 	const struct sp_topo_report *report;
@@ -335,8 +336,8 @@ static int check_object(struct check *c, const struct tag *t, const struct eleme
 	bool fits, root = parent->place == TOPOLOGY;
 	struct object o;
 
-	if (++c->objects > SP_TOPO_COMPONENTS)
-		return sp_topo_refuse(c->report, E2BIG, "a machine of more than 65536 objects");
+	if (++c->objects > c->most)
+		return sp_topo_refuse(c->report, E2BIG, TOO_MANY);
 	if (!read_object(t->attributes, &o))
 		return sp_topo_refuse(c->report, EINVAL, NOT_OURS);
 	if (equals(o.type, "PU") && number(o.os_index) >= SP_TOPO_CPUS)
@@ -426,7 +427,7 @@ static bool find_topology(struct check *c)
 	return true;
 }
 
-int sp_topo_check_xml(const char *xml, const struct sp_topo_report *report)
+int sp_topo_check_xml(const char *xml, uint32_t most, const struct sp_topo_report *report)
 {
 	struct check *c;
 	int r;
@@ -435,6 +436,7 @@ int sp_topo_check_xml(const char *xml, const struct sp_topo_report *report)
 	if (!c)
 		return -ENOMEM;
 	c->s = xml;
+	c->most = most;
 	c->report = report;
 	if (find_topology(c))
 		r = check_tags(c);
@@ -478,9 +480,11 @@ int sp_topo_check_synthetic(const char *s, const struct sp_topo_report *report)
 			continue;
 		width = sp_min(width * sp_max(n, 1), UINT32_MAX);
 		objects += width;
-		if (objects > SP_TOPO_COMPONENTS)
+		if (n > SP_TOPO_SIBLINGS)
 			return sp_topo_refuse(report, E2BIG,
-					      "a machine of more than 65536 objects");
+					      "more than 2048 objects below one object");
+		if (objects > SP_TOPO_DESCRIBED)
+			return sp_topo_refuse(report, E2BIG, TOO_MANY);
 	}
 	return 0;
 }

@@ -402,7 +402,7 @@ static int set_file(hwloc_topology_t hwloc, const char *path, const struct sp_to
 
 	if (r)
 		return r;
-	r = sp_topo_check_xml(xml, report);
+	r = sp_topo_check_xml(xml, SP_TOPO_DESCRIBED, report);
 	if (r == -EOPNOTSUPP)
 		r = refuse_newer(report);
 	if (!r && hwloc_topology_set_xmlbuffer(hwloc, xml, (int)bytes + 1) < 0)
@@ -718,7 +718,7 @@ static int set_stored(hwloc_topology_t hwloc, const struct sp_topo *t)
 
 	if (!text)
 		return -ENOMEM;
-	r = t->xml_bytes ? sp_topo_check_xml(text, &nobody) : 0;
+	r = t->xml_bytes ? sp_topo_check_xml(text, SP_TOPO_COMPONENTS, &nobody) : 0;
 	if (!r)
 		r = t->xml_bytes ? hwloc_topology_set_xmlbuffer(hwloc, text, (int)t->xml_bytes + 1)
 				 : hwloc_topology_set_synthetic(hwloc, text);

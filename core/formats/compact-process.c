@@ -492,7 +492,7 @@ static void append_threads(struct writing *w)
 
 		if (k && row.thread_at != thread_at) {
 			sp_compact_thread(w->c, w->h, &w->thread, row.tid, row.thread,
-					  row.tid ? 1 : row.threads);
+					  row.of_thread);
 			thread_at = row.thread_at;
 		}
 		if (k)

@@ -312,22 +312,68 @@ static struct sp_level_row *row_of(struct sp_levels *t, const struct sp_row *r,
 	return row_at(t, r, &w);
 }
 
-/* Adds the CPU to those of the row, with its kind. */
-static void add_cpu(struct sp_levels *t, struct sp_level_row *row, const struct sp_at_cpu *at,
-		    int32_t place)
+/* A CPU that counted for a row. */
+struct sp_level_cpu {
+	uint32_t row;			/* number plus one; 0: a free slot */
+	uint32_t machine, cpu;
+};
+
+static struct sp_level_cpu *cpu_slot_of(const struct sp_levels *t, const struct sp_level_cpu *c)
 {
+	uint64_t at = sp_mix_hash(sp_mix_hash(sp_mix_hash(1, c->row), c->machine), c->cpu);
+
+	for (;; at++) {
+		struct sp_level_cpu *slot = &t->cpu[at & (t->cpus_room - 1)];
+
+		if (!slot->row || memcmp(slot, c, sizeof(*c)) == 0)
+			return slot;
+	}
+}
+
+static int grow_cpus(struct sp_levels *t)
+{
+	struct sp_levels old = *t;
+
+	t->cpus_room = old.cpus_room ? 2 * old.cpus_room : 256;
+	t->cpu = sp_map(t->cpus_room * sizeof(*t->cpu));
+	if (!t->cpu) {
+		t->cpu = old.cpu;
+		t->cpus_room = old.cpus_room;
+		return -ENOMEM;
+	}
+	for (uint32_t i = 0; i < old.cpus_room; i++)
+		if (old.cpu[i].row)
+			*cpu_slot_of(t, &old.cpu[i]) = old.cpu[i];
+	sp_unmap(old.cpu, old.cpus_room * sizeof(*old.cpu));
+	return 0;
+}
+
+/* Adds the CPU to those of the row, with its kind. Several threads' counts may be one row, so it
+ * may be there. */
+static int add_cpu(struct sp_levels *t, struct sp_level_row *row, const struct sp_row *r,
+		   const struct sp_at_cpu *at, int32_t place)
+{
+	const struct sp_level_cpu c = { .row = (uint32_t)(row - t->row + 1),
+					.machine = t->m->process[r->process].machine,
+					.cpu = (uint32_t)at->cpu };
 	int32_t kind = sp_kind_of(t->m, at->component);
+	struct sp_level_cpu *slot;
 
 	if (kind >= 0)
 		row->kinds |= 1u << kind;
 	else if (place < 0)
 		row->kinds |= sp_kind_unknown(t->m);
-	if (at->component < 0) {
-		row->cpus += at->cpu >= 0 && row->cpus == 0;
-	} else if (t->stamp[at->component] != row - t->row + 1) {
-		t->stamp[at->component] = (uint32_t)(row - t->row + 1);
-		row->cpus += sp_is_pu(t->m, at->component);
+	if (at->cpu < 0)
+		return 0;
+	if (2 * t->n_cpus >= t->cpus_room && grow_cpus(t) < 0)
+		return -ENOMEM;
+	slot = cpu_slot_of(t, &c);
+	if (!slot->row) {
+		*slot = c;
+		t->n_cpus++;
+		row->cpus++;
 	}
+	return 0;
 }
 
 /* Adds the events of r that count at `place` (-1: on the CPU of the reading; SP_METRIC_ANYWHERE:
@@ -343,9 +389,9 @@ static int add_at(struct sp_levels *t, const struct sp_row *r, const struct coun
 	if (row->latest != t->latest)	/* events of one reading may count at several places */
 		row->readings += at->readings;
 	row->latest = t->latest;
-	row->threads = (uint32_t)sp_max(row->threads, r->threads);
-	if (!is_by_code(t))
-		add_cpu(t, row, at, place);
+	row->threads = (uint32_t)sp_max(row->threads, r->of_thread);
+	if (!is_by_code(t) && add_cpu(t, row, r, at, place) < 0)
+		return -ENOMEM;
 	for (uint32_t i = 0; i < r->k; i++)
 		if ((place != SP_METRIC_ANYWHERE && sp_row_place(r, i) != place) ||
 		    sp_observers_omit(t->left, r, i))
@@ -471,9 +517,8 @@ int sp_levels_open(struct sp_levels *t, struct sp_model *m, const struct sp_leve
 	t->ranks = level->what == SP_LEVEL_RANK ||
 		   (level->what == SP_LEVEL_PROCESS && each_its_rank(m));
 	t->cache = last_cache(m);
-	t->stamp = sp_map((m->n_components + 1) * sizeof(uint32_t));
 	t->sites = sp_level_is_code(level) ? sp_site_texts_new(m) : NULL;
-	e = t->stamp && (t->sites || !sp_level_is_code(level)) ? grow(t) : -ENOMEM;
+	e = t->sites || !sp_level_is_code(level) ? grow(t) : -ENOMEM;
 	return sum_up(t, e == 0 ? find_left(t) : e);
 }
 
@@ -487,8 +532,7 @@ int sp_levels_open_crossed(struct sp_levels *t, struct sp_levels *rows, struct s
 	t->metrics = rows->metrics;
 	t->left = rows->left;
 	t->metrics_left = rows->metrics_left;
-	t->stamp = sp_map((t->m->n_components + 1) * sizeof(uint32_t));
-	return sum_up(t, t->stamp ? grow(t) : -ENOMEM);
+	return sum_up(t, grow(t));
 }
 
 const struct sp_level_row *sp_levels_crossing(const struct sp_levels *t, uint32_t row,
@@ -505,7 +549,7 @@ void sp_levels_close(struct sp_levels *t)
 	sp_observers_close(&t->metrics_observers);
 	sp_unmap(t->memory, t->bytes);
 	sp_sites_forget(t->sites);
-	sp_unmap(t->stamp, (t->m->n_components + 1) * sizeof(uint32_t));
+	sp_unmap(t->cpu, t->cpus_room * sizeof(*t->cpu));
 }
 
 /* ---- call sites by function ---------------------------------------------- */

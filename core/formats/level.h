@@ -121,7 +121,8 @@ struct sp_levels {
 	uint64_t latest;		/* private to level.c, as all fields below */
 	uint32_t room;
 	uint32_t *slot;			/* [2 * room] row number plus one, by key */
-	uint32_t *stamp;
+	struct sp_level_cpu *cpu;	/* [cpus_room] hash table: the CPUs of each row */
+	uint32_t n_cpus, cpus_room;
 	const char *cache;
 	struct sp_site_texts *sites;	/* names of call sites, if rows are code */
 	void *memory;

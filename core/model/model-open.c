@@ -549,25 +549,33 @@ static uint8_t domain_of(const struct sp_model *m, uint32_t e, uint32_t domain)
 	return sp_name_is_clock(SP_EVENT_TEXT(m, e, name)) ? 0 : (uint8_t)domain;
 }
 
-/* Count each thread once; its rows follow one another. The number of threads of a control group is
- * unknown. */
-static void count_thread(struct sp_model *m, const struct sp_row *row, const struct sp_row *before)
+/* Count each thread once; its rows follow one another. counted: the threads of the rows before of
+ * the same thread; threads that were folded may have had several sets. The number of threads of a
+ * control group is unknown. */
+static void count_thread(struct sp_model *m, const struct sp_row *row, const struct sp_row *before,
+			 uint64_t *counted)
 {
-	bool same = before->cells && row->thread_at == before->thread_at &&
-		    row->process == before->process && row->tid;
+	uint64_t n = row->tid ? 1 : row->threads;
 
-	if (!same && !(m->process[row->process].h->stat & SP_STAT_GROUP))
-		m->tally.threads_counted += row->tid ? 1 : row->threads;
+	if (!before->cells || row->thread_at != before->thread_at ||
+	    row->process != before->process)
+		*counted = 0;
+	if (m->process[row->process].h->stat & SP_STAT_GROUP)
+		return;
+	n = sp_min(n, row->of_thread - sp_min(*counted, row->of_thread));
+	m->tally.threads_counted += n;
+	*counted += n;
 }
 
 static void sum(struct sp_model *m)
 {
 	struct sp_row row = { .only_cells = true }, before = { 0 };
 	struct sp_at_cpu at;
+	uint64_t counted = 0;
 
 	while (sp_model_next(m, &row)) {
 		if (row.cells) {
-			count_thread(m, &row, &before);
+			count_thread(m, &row, &before, &counted);
 			before = row;
 		}
 		m->tally.relations++;

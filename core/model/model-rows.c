@@ -339,6 +339,7 @@ static void read_relation(struct sp_model *m, struct sp_row *row, const struct s
 	row->scope = r->scope <= SP_SCOPE_DEVICE ? (enum sp_scope)r->scope : SP_SCOPE_HOST;
 	row->flags = r->flags & ~SP_RELATION_HANDLE;	/* valid at the time of writing only */
 	row->threads = r->threads;
+	row->of_thread = (uint32_t)sp_min(sp_max(t->threads, r->threads), UINT32_MAX);
 	row->domain = r->domain;
 	row->k = r->k;
 	row->event = (const uint32_t *)(r + 1);

@@ -242,6 +242,7 @@ struct sp_row {
 	enum sp_scope scope;
 	/* SP_RELATION_RUNNING is set only if the process has ended */
 	uint32_t flags, threads;
+	uint32_t of_thread;		/* 1, or the number of threads folded (tid 0) */
 	/* the set is running, or was when its thread or process ended */
 	bool runs;
 	/* PAPI_DOM_* bits: user 1, kernel 2, other 4, supervisor 8; 0: unknown */

@@ -70,6 +70,15 @@ is "long: the readings are thinned, the last of an event is there" \
 	(@l > 1000 && @l < 40000 ? "some" : scalar @l) . " " . $l[-1]{value}')" \
 	"some $(awk -F, '$9 == "EV_A" { v = $10 } END { print v }' "$tmp/readings.csv")"
 
+# The tree of a machine with 60,000 objects alone would exceed a page.
+mkdir "$tmp/wide"
+"$B/tests/long/many-stores" "$tmp/wide" 0 1 40000 1 1000 >"$tmp/sums"
+run wide "$sspapi" report -o "$tmp/wide.html" "$tmp/wide/s000000.sspapi"
+sed -n '/id="data"/,/^<\/script>/p' "$tmp/wide.html" | sed '1d;$d' >"$tmp/wide.json"
+is "a machine too large for a page: without its tree, with the rows" "$(status_of wide) $(json \
+	"$tmp/wide.json" '@{$d->{topology}{components}} . " $d->{part}{cpus} " .
+	join ",", map { scalar @{$_->{rows}} } @{$d->{levels}}')" "0 1 40000 4,1,1,1"
+
 # Without ranks: processes. Rows per CPU while the program ran, if this machine can count them.
 SSPAPI_OUTPUT=$tmp/other1.sspapi run_shim other "$scenes/one" -n 400
 SSPAPI_OUTPUT=$tmp/other2.sspapi run_shim other "$scenes/one"

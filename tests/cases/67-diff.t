@@ -203,6 +203,23 @@ is "markdown: a table" "$(status_of d) $(grep -c '^| [~ ]*total | EV_A |' \
 	d.out) $(grep -c '^| --- | --- | ---: |' d.out) $(awk -F'|' '/^\|/ { print NF }' d.out |
 	sort -u)" "1 1 1 8"
 
+# Names are text, whatever they are in Markdown.
+# marked NAME COUNT
+marked() {
+	printf 'event *E_V*_<b>|`x`&~y~\neach PAPI_read count *E_V*_<b>|`x`&~y~ %s\n' "$2" >script
+	SSPAPI_OUTPUT=$tmp/$1.sspapi run_shim s env FAKE_PAPI_SCRIPT="$tmp/script" \
+		SSPAPI_TOPOLOGY=synthetic:pu:2 "$scenes/one" '*E_V*_<b>|`x`&~y~'
+}
+marked few 100
+marked many 200
+run d "$sspapi" diff -f markdown --fail-above 1 few.sspapi many.sspapi
+name='\*E_V\*\_\<b>\|\`x\`\&\~y\~'
+is "markdown: markup in a program's arguments, a cell, and a line below" \
+	"$(grep -cF "B: one $name, " d.out) $(grep -cF "| total | $name | " d.out
+	) $(grep -cF "$name has grown by " d.out)" "1 1 1"
+run d "$sspapi" diff few.sspapi many.sspapi
+is "text: as it is" "$(grep -c "^A: one \*E_V\*_<b>|\`x\`&~y~, " d.out)" 1
+
 # Metrics: rows after those of the events, as report computes them.
 printf 'event PAPI_TOT_INS\nevent PAPI_TOT_CYC\ncomponent rapl\nevent rapl:::PACKAGE_ENERGY:PACKAGE0 component=rapl units=nJ data_type=uint64\n' >script
 # ratio NAME WORD...: runs ops on two CPUs of one package

@@ -232,6 +232,11 @@ is('large: a machine opens, where it has its CPUs', $page->run(<<'END'), 'map se
 })()
 END
 no_complaint('large');
+$page->open("$folder/wide.html", 1280, 900);
+result(scalar($page->run('document.querySelector(".part").textContent') =~ /, and 0 of 1 hosts with their CPUs; /), 'wide: it says that the CPUs are missing',
+	$page->run('document.querySelector(".part").textContent'));
+is('wide: the numbers', $page->run($compare), 'some seen ');
+no_complaint('wide');
 $page->open("$folder/long.html", 390, 800);
 result($page->run('document.querySelectorAll(".timeline circle").length') > 100, 'long: readings', $page->run('document.querySelectorAll(".timeline circle").length'));
 is('long: it says that they are fewer', $page->run('/each point stands for several/.test(document.querySelector(".timeline ~ .said").textContent)') ? 'yes' : 'no', 'yes');

@@ -23,7 +23,7 @@
 #define EVENTS	4
 
 static long long sum[EVENTS];
-static struct sp_component tree[4096];
+static struct sp_component tree[1 << 16];
 static char xml[1 << 20];
 static unsigned xml_bytes = 100000;
 

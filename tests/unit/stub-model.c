@@ -268,6 +268,7 @@ bool sp_model_next(struct sp_model *m, struct sp_row *row)
 		return false;
 	*row = stub_relation[next].row;
 	row->event = stub_relation[next].event;
+	row->of_thread = row->threads;
 	row->thread_at = 100 + (uint64_t)row->tid;
 	row->walk.index = next + 1;
 	return true;

@@ -4,6 +4,8 @@
  */
 #include "test.h"
 
+#include <time.h>
+
 #include "../../core/cli/diff/diff.c"
 #include "stub-model.c"
 
@@ -215,6 +217,44 @@ static void threads(void **state)
 			       "\"threads that have ended \"\"main\"\" #0\",PAPI_TOT_INS,,"));
 }
 
+/* 100,000 ranks, and as many threads of one name: not each compared with all before it. */
+static void many_rows(void **state)
+{
+	enum { MANY = 100000 };
+	static struct sp_header header[MANY];
+	static struct sp_model_process of[MANY];
+	static struct sp_level_row rows[MANY];
+
+	for (unsigned threads = 0; threads < 2; threads++) {
+		struct sp_model *m = model();
+		struct sp_diff_run run = {
+			.levels = { .level = sp_level_by_name(threads ? "thread" : "process"),
+				    .m = m,
+				    .n = MANY,
+				    .row = rows }
+		};
+		clock_t begin;
+
+		memset(&d, 0, sizeof(d));
+		m->process = of;
+		m->n_processes = threads ? 1 : MANY;
+		for (int32_t i = 0; i < MANY; i++) {
+			header[i].process.rank = i;
+			of[i].h = &header[i];
+			rows[i] = (struct sp_level_row){ .component = -1,
+							 .process = threads ? 0 : i,
+							 .tid = i + 1,
+							 .thread = "main" };
+		}
+		begin = clock();
+		place_rows(&d, &run);
+		assert_true(clock() - begin < 4 * CLOCKS_PER_SEC);
+		assert_int_equal(d.positions.n, MANY);
+		assert_string_equal(d.positions.name[MANY - 1].key,
+				    threads ? "thread \"main\" #99999" : "rank 99999");
+	}
+}
+
 /* ---- events ------------------------------------------------------------------------------- */
 
 static void second_of_its_name(struct sp_model *m)
@@ -235,6 +275,31 @@ static void events(void **state)
 		places_of(compared("cpu", second_of_its_name, other_big)),
 		"PU L#2,PAPI_TOT_INS#1,18446744073709551615,18446744073709551614,-1,-0.00,0,0\n");
 	stub_event[6].name = T_BIG;
+}
+
+/* Names are compared to their end, even if they are long or need escapes. */
+static void long_names(void **state)
+{
+	static const unsigned bytes[] = { 600, 600, 3 };
+	static const char each[] = { 'x', '\n', '\n' };
+	static char name[2][700];
+	const char *before[] = { stub_text[T_INS], stub_text[T_BIG] };
+	uint32_t n;
+
+	compared("cpu", same, same);
+	n = d.names.n;
+	for (unsigned i = 0; i < SP_COUNT(bytes); i++) {
+		for (unsigned k = 0; k < 2; k++) {
+			memset(name[k], each[i], bytes[i]);
+			strcpy(name[k] + bytes[i], k ? "2" : "1");
+			stub_text[k ? T_BIG : T_INS] = name[k];
+		}
+		compared("cpu", same, other_big);
+		assert_int_equal(d.names.n, n);
+		assert_non_null(strstr(lines, "2,18446744073709551615,18446744073709551614,-1,"));
+	}
+	stub_text[T_INS] = before[0];
+	stub_text[T_BIG] = before[1];
 }
 
 /* ---- values --------------------------------------------------------------------------------- */
@@ -402,7 +467,8 @@ int main(void)
 		cmocka_unit_test(values),	 cmocka_unit_test(new_value),
 		cmocka_unit_test(sites),	 cmocka_unit_test(of_one_rank),
 		cmocka_unit_test(of_repeats),	 cmocka_unit_test(chance_of_t),
-		cmocka_unit_test(calls_from_one_place),
+		cmocka_unit_test(calls_from_one_place), cmocka_unit_test(many_rows),
+		cmocka_unit_test(long_names),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -182,6 +182,27 @@ static void placed(void **state)
 	sp_levels_close(&t);
 }
 
+/* A CPU is one, even if several threads of a row counted there, with others' rows between. */
+static void cpus_of_threads(void **state)
+{
+	struct sp_model *m = model(STUB_FULL);
+
+	/* set 0: CPUs 0 and 1; set 3: CPUs 2 and 99, then 1 and 3; set 0: CPUs 0 and 1 */
+	for (uint32_t i = 0; i < stub_relations; i++) {
+		stub_relation[i].row.event_set = i == 1 || i == 2 ? 3 : 0;
+		stub_relation[i].row.k = 1;
+		stub_relation[i].event[0] = INS;
+	}
+	open_level("set", m);
+	assert_int_equal(t.n, 2);
+	assert_int_equal(row(0)->cpus, 2);
+	assert_int_equal(row(1)->cpus, 4);
+	sp_levels_close(&t);
+	open_level("process", m);
+	assert_int_equal(row(0)->cpus, 5);
+	sp_levels_close(&t);
+}
+
 /* ---- all of them ------------------------------------------------------------------ */
 
 static void nothing_lost(void **state)
@@ -240,6 +261,7 @@ int main(void)
 		cmocka_unit_test(by_component), cmocka_unit_test(by_thread),
 		cmocka_unit_test(by_callsite),	cmocka_unit_test(placed),
 		cmocka_unit_test(nothing_lost), cmocka_unit_test(sorted),
+		cmocka_unit_test(cpus_of_threads),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -764,6 +764,35 @@ static void folding(void **state)
 	assert_int_equal(store.header->used, used);	/* blocks come back: no growth */
 }
 
+/* A thread that had two sets is one thread, also once both are folded. */
+static void folding_two_sets(void **state)
+{
+	const int n = (int)SP_FOLD_ABOVE / 2 + 300;
+	struct sp_model m;
+
+	make_events();
+	flat_machine(2);
+	for (alive = 1; alive <= n; alive++) {
+		sp_off thread;
+
+		sp_store_fold(&store, has_ended, never, NULL);
+		assert_non_null(sp_store_thread(&store, alive, "t", &thread));
+		for (unsigned i = 0; i < 2; i++) {
+			struct sp_relation_key key = { .k = 1, .event = &ab[i] };
+			struct sp_writer w;
+
+			bind_new(&store, thread, &key, &w, NULL);
+			book_call(&w, SP_OP_START, 0, NULL, false, 0);
+			book_call(&w, SP_OP_STOP, 0, (const long long[]){ 5 }, false, 0);
+		}
+	}
+	open_model(&m);
+	assert_int_equal(m.sums.total[0], 5 * n);
+	assert_true(m.tally.relations < 2 * (uint32_t)n - 500);
+	assert_int_equal(m.tally.threads_counted, n);
+	sp_model_close(&m);
+}
+
 /* ---- how counts were told to CPUs -------------------------------------------------- */
 
 #define FOLDED ((int)SP_FOLD_ABOVE)	/* this one and ten before it are folded first, the newest
@@ -1288,6 +1317,7 @@ int main(void)
 		WITH_STORE(domains_apart),
 		WITH_STORE(more_cpus_later),
 		WITH_STORE(folding),
+		WITH_STORE(folding_two_sets),
 		WITH_STORE(folding_times),
 		WITH_STORE(folding_unknown),
 		WITH_STORE(folding_run_times),

@@ -23,21 +23,45 @@
 
 /* ---- positions ------------------------------------------------------------ */
 
-/* Returns the process's number among those of its rank, which may be on several machines. */
-static uint32_t of_its_rank(const struct sp_diff_run *s, int32_t process)
-{
-	int64_t rank = sp_process_header(s->levels.m, (uint32_t)process)->process.rank;
-	uint32_t nth = 0;
+/* The number of times that each key was seen. */
+struct seen {
+	struct sp_names keys;
+	uint32_t *times, room;
+};
 
-	for (int32_t i = s->first; i < process; i++)
-		nth += sp_process_header(s->levels.m, (uint32_t)i)->process.rank == rank;
-	return nth;
+/* Returns how often the key was seen before. */
+static uint32_t add_seen(struct seen *t, const void *key, size_t bytes)
+{
+	uint32_t i = sp_names_number(&t->keys, key, bytes);
+
+	t->times = sp_grow_array(t->times, &t->room, i + 1, sizeof(*t->times));
+	return t->times[i]++;
+}
+
+static void free_seen(struct seen *t)
+{
+	sp_names_free(&t->keys);
+	free(t->times);
+}
+
+static void number_processes(struct sp_diff_run *s)
+{
+	const struct sp_model *m = s->levels.m;
+	struct seen ranks = { 0 };
+
+	s->nth = sp_check_alloc(calloc(m->n_processes + 1, sizeof(*s->nth)));
+	for (uint32_t i = (uint32_t)s->first; i < m->n_processes; i++) {
+		int64_t rank = sp_process_header(m, i)->process.rank;
+
+		s->nth[i] = add_seen(&ranks, &rank, sizeof(rank));
+	}
+	free_seen(&ranks);
 }
 
 static void process_position(struct sp_out *o, const struct sp_diff_run *s, int32_t process)
 {
 	const struct sp_header *h = sp_process_header(s->levels.m, (uint32_t)process);
-	uint32_t nth = of_its_rank(s, process);
+	uint32_t nth = s->nth[process];
 
 	if (sp_is_job(s->levels.m) && h->process.rank >= 0)
 		sp_out_f(o, nth ? "rank %ld process %u" : "rank %ld", h->process.rank, nth);
@@ -47,14 +71,8 @@ static void process_position(struct sp_out *o, const struct sp_diff_run *s, int3
 
 /* The position of a thread is its process, name and order. */
 static void thread_position(struct sp_out *o, const struct sp_diff_run *s,
-			    const struct sp_level_row *row)
+			    const struct sp_level_row *row, struct seen *threads)
 {
-	uint32_t nth = 0;
-
-	for (const struct sp_level_row *other = row;
-	     other-- > s->levels.row && other->process == row->process;)
-		nth += strcmp(row->thread, other->thread) == 0 &&
-		       (other->tid == 0) == (row->tid == 0);
 	if (sp_is_job(s->levels.m)) {
 		process_position(o, s, row->process);
 		sp_out_char(o, ' ');
@@ -62,7 +80,7 @@ static void thread_position(struct sp_out *o, const struct sp_diff_run *s,
 	sp_out_text(o, row->tid == 0 ? "threads that have ended " : "thread ");
 	if (*row->thread)
 		sp_out_f(o, "\"%s\" ", row->thread);
-	sp_out_f(o, "#%u", nth);
+	sp_out_f(o, "#%u", add_seen(threads, o->buffer, o->used));
 }
 
 /* Writes a call site's path in CSV; with its call, that precedes the path. */
@@ -126,7 +144,7 @@ static void note_calls(struct sp_diff *d, const struct sp_diff_run *s)
 }
 
 static void position(struct sp_out *o, const struct sp_diff *d, const struct sp_diff_run *s,
-		     const struct sp_level_row *row)
+		     const struct sp_level_row *row, struct seen *threads)
 {
 	const struct sp_model *m = s->levels.m;
 	const struct sp_component *c = row->component >= 0 ? &m->component[row->component] : NULL;
@@ -146,7 +164,7 @@ static void position(struct sp_out *o, const struct sp_diff *d, const struct sp_
 	}
 	if (row->process >= 0) {
 		(sp_level_is_process(s->levels.level) ? (void)process_position(o, s, row->process)
-						      : thread_position(o, s, row));
+						      : thread_position(o, s, row, threads));
 		return;
 	}
 	if (m->n_machines > 1 && !(c && sp_component_is(c, "Machine")))
@@ -160,17 +178,20 @@ static void position(struct sp_out *o, const struct sp_diff *d, const struct sp_
 static void place_rows(struct sp_diff *d, struct sp_diff_run *s)
 {
 	static char text[1u << 17];	/* two paths of 64 frames */
+	struct seen threads = { 0 };
 	struct sp_out o;
 
+	number_processes(s);
 	s->place = sp_check_alloc(calloc(s->levels.n + 1, sizeof(*s->place)));
 	for (uint32_t r = 0; r < s->levels.n; r++) {
 		s->place[r] = NOWHERE;
 		if (d->only_sites && !s->levels.row[r].to)
 			continue;
 		sp_memory_init(&o, text, sizeof(text));
-		position(&o, d, s, &s->levels.row[r]);
+		position(&o, d, s, &s->levels.row[r], &threads);
 		s->place[r] = sp_names_number(&d->positions, text, o.used);
 	}
+	free_seen(&threads);
 }
 
 static bool shows(const struct sp_diff *d, struct sp_model *m, uint32_t e)
@@ -203,24 +224,28 @@ static void note_modes(struct sp_diff *d, const struct sp_model *m)
  * there are several. */
 static uint32_t event_number(struct sp_diff *d, struct sp_model *m, uint32_t e)
 {
-	char buf[32], key[600], words[SP_DOMAIN_TEXT];
+	char buf[32], words[SP_DOMAIN_TEXT];
 	const char *name = sp_event_name(m, e, buf);
-	size_t n = sp_name_bytes(name);
-	uint32_t nth = 0, domain = m->event_domain ? m->event_domain[e] : 0;
+	size_t n = sp_name_bytes(name), room = 4 * n + SP_DOMAIN_TEXT + 32;
+	char *bare = sp_check_alloc(strndup(name, n)), *key = sp_check_alloc(malloc(room));
+	uint32_t nth = 0, domain = m->event_domain ? m->event_domain[e] : 0, number;
+	struct sp_out o;
 
 	for (uint32_t i = 0; i < e; i++) {
 		char other[32];
 
 		nth += shows(d, m, i) && strcmp(sp_event_name(m, i, other), name) == 0;
 	}
-	sp_text_f(key, sizeof(key) - 80, "%s", name);
-	if (n < strlen(key))
-		key[n] = 0;
+	sp_memory_init(&o, key, room);
+	sp_out_plain(&o, bare);
 	if (nth)
-		sp_text_f(key + strlen(key), 16, "#%u", nth);
+		sp_out_f(&o, "#%u", nth);
 	if (domain && sp_names_number(&d->in_modes, name, n) < d->n_in_modes)
-		sp_text_f(key + strlen(key), 60, " (%s)", sp_domain_words(domain, words));
-	return sp_names_number(&d->names, key, strlen(key));
+		sp_out_f(&o, " (%s)", sp_domain_words(domain, words));
+	number = sp_names_number(&d->names, key, o.used);
+	free(bare);
+	free(key);
+	return number;
 }
 
 /* ---- the runs -------------------------------------------------------------- */
@@ -618,16 +643,32 @@ static const char *spread_text(char text[48], const struct value *v)
 	return sp_text_f(text, 48, "%.2f", sp_deviation(&v->spread) / mean * 100.0);
 }
 
-/* Writes a row of a Markdown table, for a pull request. A bar in a name is escaped. */
-static void markdown_line(struct sp_text_list *l, const char *const *cell)
+static bool is_word(char c)
+{
+	return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
+}
+
+/* Writes text for people; in Markdown with a backslash before what would be markup. An underscore
+ * inside a word, or a ~ before a blank, is not. */
+static void names_text(struct sp_out *o, const struct sp_diff *d, const char *text)
+{
+	for (const char *p = text; *p; p++) {
+		bool plain = *p == '_'	 ? p > text && is_word(p[-1]) && is_word(p[1])
+			     : *p == '~' ? p[1] == ' '
+					 : !strchr("\\`*<&[|$", *p);
+
+		if (d->format == SP_DIFF_MARKDOWN && !plain)
+			sp_out_char(o, '\\');
+		sp_out_char(o, *p);
+	}
+}
+
+/* Writes a row of a Markdown table, for a pull request. */
+static void markdown_line(const struct sp_diff *d, struct sp_text_list *l, const char *const *cell)
 {
 	for (unsigned i = 0; i < l->n; i++) {
 		sp_out_text(l->o, i ? " | " : "| ");
-		for (const char *p = cell[i]; *p; p++) {
-			if (*p == '|')
-				sp_out_char(l->o, '\\');
-			sp_out_char(l->o, *p);
-		}
+		names_text(l->o, d, cell[i]);
 	}
 	sp_out_text(l->o, " |\n");
 	for (unsigned i = 0; !l->lines && i < l->n; i++)
@@ -639,7 +680,7 @@ static void markdown_line(struct sp_text_list *l, const char *const *cell)
 static void line(const struct sp_diff *d, struct sp_text_list *l, const char *const *cell)
 {
 	if (d->format == SP_DIFF_MARKDOWN)
-		markdown_line(l, cell);
+		markdown_line(d, l, cell);
 	else
 		sp_list_line(l, cell);
 }
@@ -746,6 +787,8 @@ static void head(struct sp_out *o, const struct sp_diff *d, unsigned side)
 	const struct sp_diff_side *s = &d->side[side];
 	uint64_t elapsed = 0;
 	bool known = true;
+	struct sp_out what;
+	char text[704];
 
 	for (uint32_t i = 0; i < s->n; i++) {
 		const struct sp_model *m = s->run[i].levels.m;
@@ -754,7 +797,9 @@ static void head(struct sp_out *o, const struct sp_diff *d, unsigned side)
 		known = known && sp_elapsed(m) && !sp_n_repeats(m);
 	}
 	sp_out_text(o, side ? "B: " : "A: ");
-	sp_text_command(o, s->run[0].levels.m, 55);
+	sp_memory_init(&what, text, sizeof(text));
+	sp_text_command(&what, s->run[0].levels.m, 55);
+	names_text(o, d, sp_memory_text(&what));
 	if (known) {
 		sp_out_text(o, ", ");
 		sp_out_duration(o, elapsed);
@@ -826,11 +871,12 @@ static void write_growth(struct sp_out *o, const struct sp_diff *d)
 		if (!has_grown(d, e, &percent))
 			continue;
 		name_text(d, e, name);
+		names_text(o, d, name);
 		if (percent < HUGE_VAL)
-			sp_out_f(o, "%s has grown by %.2f %%, which is more than %.2f %%\n", name,
-				 percent, d->fail_above);
+			sp_out_f(o, " has grown by %.2f %%, which is more than %.2f %%\n", percent,
+				 d->fail_above);
 		else
-			sp_out_f(o, "%s was 0\n", name);
+			sp_out_text(o, " was 0\n");
 	}
 	if (!any_has_grown(d))
 		sp_out_f(o, "no event has grown by more than %.2f %%\n", d->fail_above);

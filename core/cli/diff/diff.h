@@ -24,6 +24,9 @@ struct sp_diff {
 			struct sp_levels levels;
 			struct sp_level_row total;
 			int32_t first;		/* the number of its first process */
+			/* [process] its number among those of its rank, which may be on several
+			 * machines */
+			uint32_t *nth;
 			uint32_t *place;	/* [row] its position */
 			uint32_t *row;		/* [position] row number + 1; 0: no row */
 			/* [event of both sides] id + 1; 0: the run lacks it */

@@ -223,7 +223,7 @@ static void limit_rows(struct sp_page_part *p)
 	}
 }
 
-const struct sp_part *sp_page_part_limit(struct sp_page_part *p, uint32_t limit)
+const struct sp_part *sp_page_part_limit(struct sp_page_part *p, uint32_t limit, bool trees)
 {
 	const struct sp_model *m = p->show->m;
 	const struct level *machine = &p->level[MACHINE], *site = &p->level[CALLSITE];
@@ -236,7 +236,7 @@ const struct sp_part *sp_page_part_limit(struct sp_page_part *p, uint32_t limit)
 	limit_level(&p->level[CALLSITE], 4 * limit);
 	limit_level(&p->level[PROCESS], limit);
 	limit_level(&p->level[MACHINE], 4 * limit);
-	for (uint32_t i = 0; i < machine->n; i++)
+	for (uint32_t i = 0; trees && i < machine->n; i++)
 		p->whole[machine->row[i].machine] |= machine->row[i].turn <= limit / 16;
 	limit_rows(p);
 	limit_components(p);

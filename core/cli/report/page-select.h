@@ -16,9 +16,10 @@ struct sp_page_part;
 /* s and its model must outlive the part. */
 struct sp_page_part *sp_page_part_open(const struct sp_selection *s);
 
-/* Returns the part with about `limit` processes (1 or more) and related rows. Valid until the next
+/* Returns the part with about `limit` processes (1 or more) and related rows. trees: with all
+ * components of some machines, at least one; otherwise only of their roots. Valid until the next
  * call. */
-const struct sp_part *sp_page_part_limit(struct sp_page_part *p, uint32_t limit);
+const struct sp_part *sp_page_part_limit(struct sp_page_part *p, uint32_t limit, bool trees);
 
 /* The levels of the page's tables, by their numbers: "per-thread" ... */
 extern const char *const sp_page_part_level[SP_PAGE_PART_LEVELS];

@@ -68,7 +68,7 @@ static int json(char *room, const struct sp_selection *s, const struct sp_page_p
 	return o.error || o.used + more_escaped(room, o.used) > ROOM ? -EFBIG : (int)o.used;
 }
 
-/* Writes the whole run, or the largest part that fits. */
+/* Writes the whole run, or the largest part that fits. The tree of one machine may be too large. */
 static int some_json(char *room, struct sp_selection *s)
 {
 	int e = json(room, s, NULL, s->m->n_callsites > 0);
@@ -79,10 +79,11 @@ static int some_json(char *room, struct sp_selection *s)
 	if (e != -EFBIG)
 		return e;
 	p = sp_page_part_open(s);
-	for (uint32_t limit = 512; limit && e == -EFBIG; limit /= 2) {
-		s->part = sp_page_part_limit(p, limit);
-		e = json(room, s, p, false);
-	}
+	for (unsigned trees = 2; trees-- > 0;)
+		for (uint32_t limit = 512; limit && e == -EFBIG; limit /= 2) {
+			s->part = sp_page_part_limit(p, limit, trees);
+			e = json(room, s, p, false);
+		}
 	return e;
 }
 
