@@ -15,8 +15,10 @@ program='head -c 100000 /dev/zero | cat >out; head -c 77 /dev/zero >out; exit 3'
 run io "$sspapi" stat -e io:::wchar,io:::rchar,page-faults -o io.sspapi sh -c "$program"
 is "io of a program, of its children too" "$(status_of io) $(writes io.sspapi wchar)" "3 200077"
 check "reads include the loader's" test "$(writes io.sspapi rchar)" -gt 200000
-is "no CPU is known" "$(json io.json '
-	map { $_->{cpu} // "none" } map { @{$_->{cpus}} } grep { $_->{scope} eq "process" } @{$d->{relations}}')" none
+run text "$sspapi" report io.sspapi
+is "it is of the machine as a whole" \
+	"$(grep -E '^wchar' text.out | tr -s ' ') $(json io.json '$d->{components}[0]{total}{"io:::wchar"}')" \
+	"wchar [B] machine 200,077 200077"
 run nothing "$sspapi" stat -e io:::wchar,io:::syscr,io:::rchar -o nothing.sspapi true
 run reads "$sspapi" stat -e io:::wchar,io:::syscr,io:::rchar -o reads.sspapi sh -c 'read -r line <three'
 is "a program that writes nothing" "$(status_of nothing) $(writes nothing.sspapi wchar)" "0 0"
@@ -62,7 +64,7 @@ await test -s pid
 attach() {
 	"$sspapi" stat -e io:::wchar,page-faults -p "$(cat pid)" -o "$1.sspapi" >"$1.out" 2>"$1.err" &
 	stat=$!
-	await grep -q 'sspapi stat: counting' "$1.err"
+	await grep -qs 'sspapi stat: counting' "$1.err"
 }
 attach runs
 echo 1000 >go

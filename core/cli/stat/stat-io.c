@@ -23,7 +23,8 @@ bool sp_stat_plan_io(struct sp_stat_plan *p, const char *name)
 		return false;
 	*e = (struct sp_stat_event){ .is_machine_wide = true,
 				     .io_line = (uint8_t)(i + 1),
-				     .scope = SP_SCOPE_PROCESS };
+				     .scope = SP_SCOPE_PROCESS,
+				     .place = SP_PLACE_MACHINE };
 	strcpy(e->name, name);
 	strcpy(e->component, "io");
 	strcpy(e->derived, "NOT_DERIVED");
