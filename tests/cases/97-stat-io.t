@@ -70,6 +70,9 @@ cat went
 kill -TERM $stat
 wait $stat
 is "of a running process: from the start of counting on" "$(writes runs.sspapi wchar)" 1000
+run until "$sspapi" stat -e io:::wchar,page-faults -p "$(cat pid)" -o until.sspapi head -c 4321 /dev/zero
+is "a program after -p only says how long to count" \
+	"$(writes until.sspapi wchar) $(cat until.out until.err | grep -a -c 'io of the last')" "0 0"
 attach ends
 echo 1000 >go
 cat went
