@@ -81,4 +81,24 @@ wait $stat
 check "one that is gone when it ends: it is said that the last is missing" \
 	grep -qE 'io of the last [0-9.]+ ms is missing' ends.out ends.err
 wait $parent
+
+# ---- several processes, one of which ends early -------------------------------------------------
+mkfifo short.go long.go
+sh -c 'read -r line <short.go' &
+short=$!
+sh -c 'read -r line <long.go' &
+long=$!
+"$sspapi" stat -I 1 -e io:::wchar,page-faults -p $short,$long >several.out 2>several.err &
+stat=$!
+await grep -q 'sspapi stat: counting' several.err
+before=$(date +%s%3N)
+echo >short.go
+wait $short
+await sh -c '[ $(($(date +%s%3N) - $1)) -gt 2000 ]' - "$before"
+echo >long.go
+wait $long
+wait $stat
+check "only the last moments of one that ended early are missing" awk '
+	/io of the last/ { for (i = 1; i < NF; i++) if ($i == "last") ms = $(i + 1) }
+	END { exit !(ms < 1500) }' several.out several.err
 done_testing

@@ -94,35 +94,44 @@ void sp_stat_io_begin(struct sp_stat_counters *c, int pid, int tid, bool waits)
 		of->before[2]++;
 	}
 	memcpy(of->now, of->before, sizeof(of->now));
-	io->read_ns = sp_boot_ns();
+	of->read_ns = sp_boot_ns();
 }
 
-bool sp_stat_io_read(struct sp_stat_counters *c)
+void sp_stat_io_read(struct sp_stat_counters *c)
 {
 	struct sp_stat_io *io = &c->io;
-	bool good = true;
 
 	for (uint32_t i = 0; i < io->n && !io->wrong; i++) {
+		struct sp_stat_io_of *of = &io->of[i];
 		int64_t now[SP_IO_EVENTS];
+		uint64_t ns = sp_boot_ns();
 
-		if (read_file(io->of[i].fd, now))
-			memcpy(io->of[i].now, now, sizeof(now));
-		else
-			good = false;
+		if (of->fd < 0)
+			continue;
+		if (read_file(of->fd, now)) {
+			memcpy(of->now, now, sizeof(now));
+			of->read_ns = ns;
+			of->missed_ns = 0;
+			continue;
+		}
+		of->missed_ns = ns - of->read_ns;
+		if (errno == ESRCH) {	/* gone; otherwise an exec may permit it again */
+			sp_close(of->fd);
+			of->fd = -1;
+		}
 	}
-	if (good)
-		io->read_ns = sp_boot_ns();
-	return good;
 }
 
 void sp_stat_io_end(struct sp_stat_counters *c)
 {
 	struct sp_stat_io *io = &c->io;
 
-	if (!sp_stat_io_read(c))
-		io->missed_ns = sp_boot_ns() - io->read_ns;
-	for (uint32_t i = 0; i < io->n; i++)
-		sp_close(io->of[i].fd);
+	sp_stat_io_read(c);
+	for (uint32_t i = 0; i < io->n; i++) {
+		io->missed_ns = sp_max(io->missed_ns, io->of[i].missed_ns);
+		if (io->of[i].fd >= 0)
+			sp_close(io->of[i].fd);
+	}
 }
 
 int64_t sp_stat_io_value(const struct sp_stat_counters *c, const struct sp_stat_event *e)
