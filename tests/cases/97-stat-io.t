@@ -59,10 +59,13 @@ END
 perl parent.pl >written 2>pid &
 parent=$!
 await test -s pid
+# attach NAME ARGUMENT...
 attach() {
-	"$sspapi" stat -e io:::wchar,page-faults -p "$(cat pid)" -o "$1.sspapi" >"$1.out" 2>"$1.err" &
+	name=$1
+	shift
+	"$sspapi" stat -e io:::wchar,page-faults -p "$(cat pid)" "$@" -o "$name.sspapi" >"$name.out" 2>"$name.err" &
 	stat=$!
-	await grep -q 'sspapi stat: counting' "$1.err"
+	await grep -q 'sspapi stat: counting' "$name.err"
 }
 attach runs
 echo 1000 >go
@@ -70,6 +73,12 @@ cat went
 kill -TERM $stat
 wait $stat
 is "of a running process: from the start of counting on" "$(writes runs.sspapi wchar)" 1000
+attach both -t "$(cat pid)"
+echo 1000 >go
+cat went
+kill -TERM $stat
+wait $stat
+is "of a process and its thread: once" "$(writes both.sspapi wchar)" 1000
 run until "$sspapi" stat -e io:::wchar,page-faults -p "$(cat pid)" -o until.sspapi head -c 4321 /dev/zero
 is "a program after -p only says how long to count" \
 	"$(writes until.sspapi wchar) $(cat until.out until.err | grep -a -c 'io of the last')" "0 0"

@@ -216,7 +216,7 @@ void sp_stat_wait(struct sp_stat_child *c, struct sp_stat_counters *n, struct sp
 	c->start_ns = sp_now_ns();
 	n->started = true;
 	sp_stat_interval_begin(i, n, c->start_ns);
-	if (!n->is_attached)		/* else it only says how long to count */
+	if (!n->is_attached)		/* its io is not of the targets */
 		sp_stat_io_begin(n, c->pid, 0, true);
 	/* If the child was killed, its status shows it. */
 	(void)!write(c->go, n->from_library ? "t" : "g", 1);
