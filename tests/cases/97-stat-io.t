@@ -61,10 +61,13 @@ END
 perl parent.pl >written 2>pid &
 parent=$!
 await test -s pid
+# attach NAME ARGUMENT...
 attach() {
-	"$sspapi" stat -e io:::wchar,page-faults -p "$(cat pid)" -o "$1.sspapi" >"$1.out" 2>"$1.err" &
+	name=$1
+	shift
+	"$sspapi" stat -e io:::wchar,page-faults -p "$(cat pid)" "$@" -o "$name.sspapi" >"$name.out" 2>"$name.err" &
 	stat=$!
-	await grep -qs 'sspapi stat: counting' "$1.err"
+	await grep -qs 'sspapi stat: counting' "$name.err"
 }
 attach runs
 echo 1000 >go
@@ -72,6 +75,15 @@ cat went
 kill -TERM $stat
 wait $stat
 is "of a running process: from the start of counting on" "$(writes runs.sspapi wchar)" 1000
+attach both -t "$(cat pid)"
+echo 1000 >go
+cat went
+kill -TERM $stat
+wait $stat
+is "of a process and its thread: once" "$(writes both.sspapi wchar)" 1000
+run until "$sspapi" stat -e io:::wchar,page-faults -p "$(cat pid)" -o until.sspapi head -c 4321 /dev/zero
+is "a program after -p only says how long to count" \
+	"$(writes until.sspapi wchar) $(cat until.out until.err | grep -a -c 'io of the last')" "0 0"
 attach ends
 echo 1000 >go
 cat went
@@ -80,4 +92,38 @@ wait $stat
 check "one that is gone when it ends: it is said that the last is missing" \
 	grep -qE 'io of the last [0-9.]+ ms is missing' ends.out ends.err
 wait $parent
+
+# ---- several processes, one of which ends early -------------------------------------------------
+mkfifo short.go long.go
+sh -c 'read -r line <short.go' &
+short=$!
+sh -c 'read -r line <long.go' &
+long=$!
+"$sspapi" stat -I 1 -e io:::wchar,page-faults -p $short,$long >several.out 2>several.err &
+stat=$!
+await grep -q 'sspapi stat: counting' several.err
+before=$(date +%s%3N)
+echo >short.go
+wait $short
+await sh -c '[ $(($(date +%s%3N) - $1)) -gt 2000 ]' - "$before"
+echo >long.go
+wait $long
+wait $stat
+check "only the last moments of one that ended early are missing" awk '
+	/io of the last/ { for (i = 1; i < NF; i++) if ($i == "last") ms = $(i + 1) }
+	END { exit !(ms < 1500) }' several.out several.err
+
+# ---- a child that already ran --------------------------------------------------------------------
+mkfifo child.go parent.go
+sh -c '(head -c 500 /dev/zero >out; read -r line <child.go) & wait; read -r line <parent.go' &
+echo $! >pid
+attach child
+echo >child.go
+exec 3>parent.go
+kill -TERM $stat
+wait $stat
+exec 3>&-
+is "a child that already ran is included when it ends, with a note" \
+	"$(writes child.sspapi wchar) $(json io.json '$d->{settings}{stat}{whole} ? "whole" : "not whole",
+	scalar grep { /^1 child process already ran/ } @{$d->{notes}}' | paste -sd,)" "500 not whole,1"
 done_testing

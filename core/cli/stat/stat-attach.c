@@ -522,6 +522,15 @@ static int attach_all(struct attach *a)
 	return e ? report_refusal(a, e) : 0;
 }
 
+/* Return whether it is a thread of a process that is a target itself. */
+static bool is_in_process(const struct sp_stat_targets *targets, const struct sp_stat_target *one)
+{
+	for (uint32_t i = 0; i < targets->n && one->tid; i++)
+		if (!targets->one[i].tid && targets->one[i].pid == one->pid)
+			return true;
+	return false;
+}
+
 int sp_attach_count(struct sp_stat_run *r, const struct sp_stat_targets *targets, const char *verb,
 		    char **argv)
 {
@@ -546,7 +555,8 @@ int sp_attach_count(struct sp_stat_run *r, const struct sp_stat_targets *targets
 	}
 	sp_machine_events_request(&r->machine_events, 's');
 	for (uint32_t i = 0; i < targets->n; i++)
-		sp_stat_io_begin(&r->c, targets->one[i].pid, targets->one[i].tid, false);
+		if (!is_in_process(targets, &targets->one[i]))
+			sp_stat_io_begin(&r->c, targets->one[i].pid, targets->one[i].tid, false);
 	from_ns = sp_now_ns();
 	turn_on(&a);
 	list_each(&a);

@@ -5,6 +5,7 @@
  * which the process has waited for it. After the end it remains readable until the parent waits,
  * but not for an ordinary user. So it is also read meanwhile.
  */
+#include <dirent.h>
 #include <stdio.h>
 
 #include "../probe/kernel-events.h"
@@ -67,6 +68,35 @@ static bool read_file(int fd, int64_t *value)
 	return true;
 }
 
+static void find_children(struct sp_stat_io *io, int pid)
+{
+	char path[64], text[4096];
+	struct dirent *e;
+	DIR *d;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", pid);
+	d = opendir(path);
+	while (d && (e = readdir(d))) {
+		char *at = text, *end;
+
+		snprintf(path, sizeof(path), "/proc/%d/task/%d/children", pid, atoi(e->d_name));
+		if (sp_read_file(path, text, sizeof(text)) <= 0)
+			continue;
+		for (long child; (child = strtol(at, &end, 10)) > 0 && *end == ' '; at = end) {
+			struct sp_process_stat p;
+
+			if (!sp_process_stat((int)child, 0, &p))
+				continue;
+			io->child = sp_grow_array(io->child, &io->child_room, io->n_children + 1,
+						  sizeof(*io->child));
+			io->child[io->n_children++] =
+				(struct sp_stat_io_child){ (int)child, p.start_ticks };
+		}
+	}
+	if (d)
+		closedir(d);
+}
+
 void sp_stat_io_begin(struct sp_stat_counters *c, int pid, int tid, bool waits)
 {
 	struct sp_stat_io *io = &c->io;
@@ -90,40 +120,57 @@ void sp_stat_io_begin(struct sp_stat_counters *c, int pid, int tid, bool waits)
 				      "process";
 		return;
 	}
+	if (!tid)
+		find_children(io, pid);
 	if (waits) {			/* the child will read that it is released */
 		of->before[0]++;
 		of->before[2]++;
 	}
 	memcpy(of->now, of->before, sizeof(of->now));
-	io->read_ns = sp_boot_ns();
+	of->read_ns = sp_boot_ns();
 }
 
-bool sp_stat_io_read(struct sp_stat_counters *c)
+void sp_stat_io_read(struct sp_stat_counters *c)
 {
 	struct sp_stat_io *io = &c->io;
-	bool good = true;
 
 	for (uint32_t i = 0; i < io->n && !io->wrong; i++) {
+		struct sp_stat_io_of *of = &io->of[i];
 		int64_t now[SP_IO_EVENTS];
+		uint64_t ns = sp_boot_ns();
 
-		if (read_file(io->of[i].fd, now))
-			memcpy(io->of[i].now, now, sizeof(now));
-		else
-			good = false;
+		if (of->fd < 0)
+			continue;
+		if (read_file(of->fd, now)) {
+			memcpy(of->now, now, sizeof(now));
+			of->read_ns = ns;
+			of->missed_ns = 0;
+			continue;
+		}
+		of->missed_ns = ns - of->read_ns;
+		if (errno == ESRCH) {	/* gone; otherwise an exec may permit it again */
+			sp_close(of->fd);
+			of->fd = -1;
+		}
 	}
-	if (good)
-		io->read_ns = sp_boot_ns();
-	return good;
 }
 
 void sp_stat_io_end(struct sp_stat_counters *c)
 {
 	struct sp_stat_io *io = &c->io;
 
-	if (!sp_stat_io_read(c))
-		io->missed_ns = sp_boot_ns() - io->read_ns;
-	for (uint32_t i = 0; i < io->n; i++)
-		sp_close(io->of[i].fd);
+	sp_stat_io_read(c);
+	for (uint32_t i = 0; i < io->n_children; i++) {
+		struct sp_process_stat p;
+
+		io->n_gone += !sp_process_stat(io->child[i].pid, 0, &p) ||
+			      p.start_ticks != io->child[i].start_ticks;
+	}
+	for (uint32_t i = 0; i < io->n; i++) {
+		io->missed_ns = sp_max(io->missed_ns, io->of[i].missed_ns);
+		if (io->of[i].fd >= 0)
+			sp_close(io->of[i].fd);
+	}
 }
 
 int64_t sp_stat_io_value(const struct sp_stat_counters *c, const struct sp_stat_event *e)

@@ -176,7 +176,8 @@ static bool has_ended(struct sp_stat_child *c, struct sp_stat_counters *n)
 
 	if (waitid(P_PID, (id_t)c->pid, &is, WEXITED | WNOHANG | WNOWAIT) < 0 || !is.si_pid)
 		return false;
-	sp_stat_io_end(n);		/* before it is gone */
+	if (!n->is_attached)
+		sp_stat_io_end(n);	/* before it is gone */
 	if (waitpid(c->pid, &status, 0) != c->pid)
 		return false;
 	c->end_ns = sp_now_ns();
@@ -215,7 +216,8 @@ void sp_stat_wait(struct sp_stat_child *c, struct sp_stat_counters *n, struct sp
 	c->start_ns = sp_now_ns();
 	n->started = true;
 	sp_stat_interval_begin(i, n, c->start_ns);
-	sp_stat_io_begin(n, c->pid, 0, true);
+	if (!n->is_attached)		/* its io is not of the targets */
+		sp_stat_io_begin(n, c->pid, 0, true);
 	/* If the child was killed, its status shows it. */
 	(void)!write(c->go, n->from_library ? "t" : "g", 1);
 	close(c->go);

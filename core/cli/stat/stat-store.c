@@ -320,9 +320,18 @@ static void note_kernel(struct store_writer *m)
 static void note_io(struct store_writer *m)
 {
 	uint64_t missed_ns = 0;
+	uint32_t n = 0;
 
-	for (uint32_t i = 0; i < m->all->n; i++)
+	for (uint32_t i = 0; i < m->all->n; i++) {
 		missed_ns = sp_max(missed_ns, m->all->run[i].c.io.missed_ns);
+		n += m->all->run[i].c.io.n_gone;
+	}
+	m->whole = m->whole && !missed_ns && !n;
+	if (n)
+		note(m,
+		     "%u child process%s already ran when counting began, and ended: all of %s io "
+		     "may be included, also from before, or twice if counted by itself",
+		     n, n == 1 ? "" : "es", n == 1 ? "its" : "their");
 	if (missed_ns)
 		note(m,
 		     "io of the last %.3f ms is missing: the process had ended, when this user may "

@@ -79,10 +79,19 @@ struct sp_stat_io {
 	struct sp_stat_io_of {
 		int fd;
 		int64_t before[SP_IO_EVENTS], now[SP_IO_EVENTS];
+		uint64_t read_ns;	/* CLOCK_BOOTTIME of the last reading */
+		uint64_t missed_ns;	/* from then to the first failed one after the end */
 	} *of;
 	const char *wrong;		/* why it is not counted; NULL */
-	uint64_t read_ns;		/* CLOCK_BOOTTIME of the last reading */
-	uint64_t missed_ns;		/* from then to the end, which was not read; 0: none */
+	/* children that the processes had when counting began: all of their io is included once
+	 * they have been waited for */
+	struct sp_stat_io_child {
+		int pid;
+		uint64_t start_ticks;
+	} *child;
+	uint32_t n_children, child_room;
+	uint32_t n_gone;		/* of these, at the end */
+	uint64_t missed_ns;		/* the longest of them; 0: all were read */
 };
 
 struct sp_stat_counters {
@@ -152,8 +161,8 @@ bool sp_stat_plan_io(struct sp_stat_plan *p, const char *name);
  * child, which waits for its release. */
 void sp_stat_io_begin(struct sp_stat_counters *c, int pid, int tid, bool waits);
 
-/* Read them; false if one can no longer be read: its last values remain. */
-bool sp_stat_io_read(struct sp_stat_counters *c);
+/* Read them. The last values of one that can no longer be read remain. */
+void sp_stat_io_read(struct sp_stat_counters *c);
 
 /* Read them for the last time. */
 void sp_stat_io_end(struct sp_stat_counters *c);
