@@ -244,6 +244,14 @@ is "gauges: a count beside them that is a double" \
 	"$(json gauges.json 'map { $_->{total} } grep { $_->{name} =~ /energy/ } @{$d->{events}}')" 1.5
 run text "$sspapi" report gauges.sspapi
 check "gauges: in the text" grep -qE '^ *temp +no known place +22\.500 °C +21 °C +22\.500 °C +[0-9.]+ °C$' text.out
+echo 'at PAPI_stop 2 fail PAPI_stop -14' >>script
+scripted partly lmsensors:::energy,nvml:::A:device_0:power,perf::PAGE-FAULTS -r 1
+is "a gauge that PAPI does not stop: what was read, with a note; other components are counted" \
+	"$(status_of partly) $(json partly.json '
+	(map { "$_->{total}" } grep { $_->{name} =~ /energy/ } @{$d->{events}}),
+	map { "$_->{last} $_->{readings}" } map { @{$_->{gauges} // []} } @{$d->{relations}}' |
+		paste -sd,) $(grep -c 'power was not read to the end: PAPI does not stop' partly.json)" \
+	"7 1.5,750 1 1"
 scripted none lmsensors:::temp,lmsensors:::none,perf::PAGE-FAULTS -I 5
 "$sspapi" report --readings none.sspapi >readings.csv
 is "gauges, -I: no row without a value" \

@@ -25,6 +25,7 @@ struct sets {
 	const struct sp_stat_plan *plan;
 	uint32_t n;
 	int set[SP_STAT_EVENTS];
+	int r[SP_STAT_EVENTS];		/* PAPI's result; an error ends the set */
 	uint32_t of[SP_STAT_EVENTS];	/* set of each event of the plan */
 	/* values at the start, where PAPI_start does not zero them */
 	int64_t before[SP_STAT_EVENTS];
@@ -72,8 +73,9 @@ static int read_set(const struct sp_probe_papi *p, const struct sets *s, uint32_
 }
 
 /* Adds the gauges' values to their readings. */
-static void record_gauges(const struct sp_stat_plan *plan, struct sp_stat_answer *a)
+static void record_gauges(const struct sets *s, struct sp_stat_answer *a)
 {
+	const struct sp_stat_plan *plan = s->plan;
 	uint64_t ns = sp_now_ns();
 
 	for (uint32_t e = 0; e < plan->n_events; e++) {
@@ -84,7 +86,7 @@ static void record_gauges(const struct sp_stat_plan *plan, struct sp_stat_answer
 		};
 
 		/* A sensor without a value returns NaN. */
-		if (!plan->event[e].is_gauge ||
+		if (!plan->event[e].is_gauge || s->r[s->of[e]] != PAPI_OK ||
 		    (kind.data_type == SP_FP64 && isnan(sp_float(a->value[e]))))
 			continue;
 		if (!g->readings)
@@ -96,21 +98,21 @@ static void record_gauges(const struct sp_stat_plan *plan, struct sp_stat_answer
 	}
 }
 
-static int start(struct sp_probe_papi *p, struct sets *s)
+static void start(struct sp_probe_papi *p, struct sets *s)
 {
-	int r = PAPI_OK;
+	for (uint32_t e = 0; e < s->plan->n_events; e++)
+		if (sp_stat_is_of_papi(&s->plan->event[e])) {
+			int r = add(p, s, e);
 
-	for (uint32_t e = 0; r == PAPI_OK && e < s->plan->n_events; e++)
-		if (sp_stat_is_of_papi(&s->plan->event[e]))
-			r = add(p, s, e);
-	for (uint32_t i = 0; r == PAPI_OK && i < s->n; i++)
-		r = p->PAPI_start(s->set[i]);
-	for (uint32_t i = 0; r == PAPI_OK && i < s->n; i++)
-		r = read_set(p, s, i, false, s->before);
+			s->r[s->of[e]] = s->r[s->of[e]] ?: r;
+		}
+	for (uint32_t i = 0; i < s->n; i++) {
+		s->r[i] = s->r[i] ?: p->PAPI_start(s->set[i]);
+		s->r[i] = s->r[i] ?: read_set(p, s, i, false, s->before);
+	}
 	for (uint32_t e = 0; e < s->plan->n_events; e++)
 		if (!s->plan->event[e].keeps_on_start || s->plan->event[e].is_gauge)
 			s->before[e] = 0;
-	return r;
 }
 
 /* Ignores terminal signals, which are for the program; keeps the alarm. */
@@ -131,38 +133,56 @@ struct server {
 	struct sp_probe_papi p;
 	struct sets s;
 	struct sp_stat_answer a;
-	const char *bad;		/* why libpapi cannot be loaded; NULL */
-	int r;				/* of PAPI */
+	const char *bad;		/* why libpapi cannot be used; NULL */
 	int pause_ms;			/* until gauges are read again; -1: never */
 };
+
+/* The readings of a gauge remain. */
+static void mark_failed(struct sp_stat_answer *a, uint32_t event)
+{
+	a->failed[event] = !a->gauge[event].readings;
+	a->ended_early[event] = !a->failed[event];
+}
+
+/* Marks the event; the first reason is kept. */
+static void fail(struct sp_stat_answer *a, uint32_t event, char what, const char *why)
+{
+	mark_failed(a, event);
+	if (!*a->wrong)
+		snprintf(a->wrong, sizeof(a->wrong),
+			 "not counted: PAPI does not %s it here (%s)",
+			 what == 's'   ? "start"
+			 : what == 'e' ? "stop"
+				       : "read", why);
+}
 
 /* what: a request, or 'g' to read gauges only. */
 static void serve_one(struct server *v, char what)
 {
 	uint64_t since = sp_boot_ns();
+	struct sets *s = &v->s;
 	bool any = false;
 
 	alarm(SECONDS);
-	if (v->r == PAPI_OK && what == 's')
-		v->r = start(&v->p, &v->s);
-	for (uint32_t i = 0; v->r == PAPI_OK && i < v->s.n; i++) {
-		any = any || has_gauge(&v->s, i);
-		if (what == 'r' || what == 'e' || has_gauge(&v->s, i))
-			v->r = read_set(&v->p, &v->s, i, what == 'e', v->a.value);
+	if (!v->bad && what == 's')
+		start(&v->p, s);
+	for (uint32_t i = 0; i < s->n; i++) {
+		if (s->r[i] != PAPI_OK)
+			continue;
+		any = any || has_gauge(s, i);
+		if (what == 'r' || what == 'e' || has_gauge(s, i))
+			s->r[i] = read_set(&v->p, s, i, what == 'e', v->a.value);
 	}
-	if (v->r == PAPI_OK)
-		record_gauges(v->s.plan, &v->a);
-	else if (!*v->a.wrong)
-		snprintf(v->a.wrong, sizeof(v->a.wrong),
-			 "not counted: PAPI does not %s it here (%s)",
-			 what == 's'   ? "start"
-			 : what == 'e' ? "stop"
-				       : "read", v->bad ? v->bad : v->p.PAPI_strerror(v->r));
 	alarm(0);
-	v->pause_ms = any && what != 'e' && v->r == PAPI_OK
-			      ? (int)sp_max(GAUGES_MS,
-					    GAUGES_SHARE * (sp_boot_ns() - since) / 1000000)
-			      : -1;
+	record_gauges(s, &v->a);
+	for (uint32_t e = 0; e < s->plan->n_events; e++)
+		if (sp_stat_is_of_papi(&s->plan->event[e]) && (v->bad || s->r[s->of[e]]))
+			fail(&v->a, e, what,
+			     v->bad ? v->bad : v->p.PAPI_strerror(s->r[s->of[e]]));
+	v->pause_ms = any && what != 'e' ? (int)sp_max(GAUGES_MS, GAUGES_SHARE *
+								 (sp_boot_ns() - since) /
+								 1000000)
+					 : -1;
 }
 
 static _Noreturn void serve(const struct sp_stat_plan *plan, int requests)
@@ -170,13 +190,15 @@ static _Noreturn void serve(const struct sp_stat_plan *plan, int requests)
 	static struct server v;
 	struct pollfd request = { .fd = requests, .events = POLLIN };
 	char what;
+	int r;
 
 	be_quiet();
 	v.s.plan = plan;
 	v.pause_ms = -1;
 	alarm(SECONDS);
 	v.bad = sp_probe_load(&v.p, plan->papi);
-	v.r = v.bad || sp_probe_init(&v.p, plan->papi) <= 0 ? PAPI_ENOINIT : PAPI_OK;
+	if (!v.bad && (r = sp_probe_init(&v.p, plan->papi)) <= 0)
+		v.bad = v.p.PAPI_strerror(r ? r : PAPI_ENOINIT);
 	alarm(0);
 	for (;;) {
 		if (poll(&request, 1, v.pause_ms) == 0) {
@@ -192,6 +214,14 @@ static _Noreturn void serve(const struct sp_stat_plan *plan, int requests)
 	_exit(0);
 }
 
+static void fail_all(struct sp_machine_events *b, const char *why)
+{
+	for (uint32_t e = 0; e < b->plan->n_events; e++)
+		mark_failed(&b->answer, e);
+	if (!*b->answer.wrong)
+		snprintf(b->answer.wrong, sizeof(b->answer.wrong), "not counted: %s", why);
+}
+
 void sp_machine_events_begin(struct sp_machine_events *b, const struct sp_stat_plan *p)
 {
 	bool any = false;
@@ -201,9 +231,9 @@ void sp_machine_events_begin(struct sp_machine_events *b, const struct sp_stat_p
 		any = any || sp_stat_is_of_papi(&p->event[e]);
 	if (!any)
 		return;
+	b->plan = p;
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, both) < 0) {
-		snprintf(b->answer.wrong, sizeof(b->answer.wrong), "not counted: socketpair: %s",
-			 strerror(errno));
+		fail_all(b, strerror(errno));
 		return;
 	}
 	fflush(NULL);
@@ -218,14 +248,16 @@ void sp_machine_events_begin(struct sp_machine_events *b, const struct sp_stat_p
 
 void sp_machine_events_request(struct sp_machine_events *b, char what)
 {
+	struct sp_stat_answer a;
+
 	if (!b->pid)
 		return;
 	if (b->pid > 0 && send(b->request, &what, 1, MSG_NOSIGNAL) == 1 &&
-	    recv(b->request, &b->answer, sizeof(b->answer), MSG_WAITALL) == sizeof(b->answer))
+	    recv(b->request, &a, sizeof(a), MSG_WAITALL) == sizeof(a)) {
+		b->answer = a;
 		return;
-	if (!*b->answer.wrong)
-		snprintf(b->answer.wrong, sizeof(b->answer.wrong),
-			 "not counted: PAPI does not answer");
+	}
+	fail_all(b, "PAPI does not answer");
 }
 
 void sp_machine_events_end(struct sp_machine_events *b)

@@ -121,8 +121,11 @@ bool sp_stat_query_papi(struct sp_stat_plan *p, char *const *name, unsigned n, b
 struct sp_machine_events {
 	pid_t pid;			/* 0: no child */
 	int request;
+	const struct sp_stat_plan *plan;
 	struct sp_stat_answer {
-		char wrong[200];	/* why they are not counted; "" */
+		char wrong[200];	/* "not counted: " and why, of the first that failed; "" */
+		/* not counted; ended_early: a gauge that could be read for some time only */
+		bool failed[SP_STAT_EVENTS], ended_early[SP_STAT_EVENTS];
 		/* in the order of the plan; doubles as their bits; of gauges the last value */
 		int64_t value[SP_STAT_EVENTS];
 		struct sp_gauge gauge[SP_STAT_EVENTS];

@@ -131,7 +131,8 @@ static bool has_value(const struct sp_stat_counters *c, const struct sp_machine_
 		      const struct sp_stat_event *e)
 {
 	return e->io_line ? c->io.n && !c->io.wrong
-			  : e->is_machine_wide && b->pid && !*b->answer.wrong;
+			  : e->is_machine_wide && b->pid &&
+				    !b->answer.failed[e - c->plan->event];
 }
 
 /* Add rows if the machine's events have counted anything; a gauge always has one. */

@@ -39,7 +39,7 @@ static const char *reason_not_counted(const struct sp_stat_all *a, const struct 
 		return "not counted: too few counters; name fewer events, or let them take turns "
 		       "(-r 1 runs the program once for each turn)";
 	for (uint32_t i = 0; i < a->n && sp_stat_is_of_papi(e); i++)
-		if (*a->run[i].machine_events.answer.wrong)
+		if (a->run[i].machine_events.answer.failed[e - a->plan->event])
 			return a->run[i].machine_events.answer.wrong;
 	for (uint32_t i = 0; i < a->n && e->io_line; i++) {
 		if (!a->run[i].c.io.n)
@@ -314,6 +314,21 @@ static void note_kernel(struct store_writer *m)
 		note(m, "only the clocks include kernel mode: perf_event_paranoid restricts this "
 			"user to user code");
 		return;
+	}
+}
+
+/* Report gauges that PAPI could read for some time only. */
+static void note_gauges(struct store_writer *m)
+{
+	const struct sp_stat_plan *p = m->all->plan;
+
+	for (uint32_t i = 0; i < m->all->n; i++) {
+		const struct sp_stat_answer *a = &m->all->run[i].machine_events.answer;
+
+		for (uint32_t e = 0; e < p->n_events; e++)
+			if (a->ended_early[e])
+				note(m, "%s was not read to the end: %s", p->event[e].name,
+				     a->wrong + strlen("not counted: "));
 	}
 }
 
@@ -922,6 +937,7 @@ void sp_stat_store(struct sp_out *o, struct sp_stat_all *a)
 	sp_out_repeat(o, '\0', sizeof(h));
 	note_elsewhere(&m);
 	note_io(&m);
+	note_gauges(&m);
 	note_escaped(&m);
 	note_missing(&m);
 	write_front(&m, &h);
