@@ -18,6 +18,7 @@ static struct arena arena_of_a;
 static pthread_barrier_t turn;
 static const char *mode;
 static int cpu_of_a, cpu_of_main;
+static int tid_of_a;
 
 static int is(const char *name)
 {
@@ -35,11 +36,28 @@ static void meet(void)
 	pthread_barrier_wait(&turn);
 }
 
+/* Counts of a thread that still runs while another one reads them are not proven. */
+static void await_sleep_of_a(void)
+{
+	char path[64], state = 0;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%d/stat", tid_of_a);
+	while (state != 'S') {
+		FILE *f = fopen(path, "r");
+
+		if (!f || fscanf(f, "%*d (%*[^)]) %c", &state) != 1)
+			state = 'S';
+		if (f)
+			fclose(f);
+	}
+}
+
 static void *thread_a(void *arg)
 {
 	long long values[EVENTS];
 
 	(void)arg;
+	tid_of_a = (int)syscall(SYS_gettid);
 	cpu_of_a = pin(0);
 	if (!is("inherit"))
 		make_set(counted);
@@ -95,6 +113,8 @@ static void read_and_stop(pthread_t a)
 		meet();
 		touch(&counted->arena, 200);
 		meet();
+		if (!is_opened_anew())
+			await_sleep_of_a();
 		must("PAPI_read", PAPI_read(counted->id, values));
 		take("PAPI_read", values, pages);
 		pages = 0;
