@@ -1,4 +1,5 @@
-# Runs the sequences of 93-api-random.t, five times as long: each count on its own CPU, with that
-# case's settings.
-OPERATIONS=2000
+# Runs the sequences of 93-api-random.t, five times as long (TEST_SHORT: as long again): each count
+# on its own CPU, with that case's settings.
+OPERATIONS=${TEST_SHORT:+400}
+OPERATIONS=${OPERATIONS:-2000}
 . tests/cases/93-api-random.t
