@@ -2,6 +2,13 @@
 #ifndef STEPPING_H
 #define STEPPING_H
 
+#include <stdint.h>
+#include <sys/auxv.h>
+
+/* Handlers and debuggers must not stop in the vDSO: its clock reads again when the kernel's tick
+ * came meanwhile, on a slow machine always. */
+#define IN_VDSO(pc) ((uint64_t)(pc) - getauxval(AT_SYSINFO_EHDR) < 8192)
+
 /* The trap flag: SIGTRAP after each instruction. */
 #if defined(__x86_64__) && !defined(__SANITIZE_THREAD__)
 #define STEPS 1

@@ -31,6 +31,7 @@
 #include "../../core/store/readings.h"
 #include "../../core/store/store.h"
 #include "book.h"
+#include "stepping.h"
 
 /* The store is looked at after so many instructions: after each one in a plain build, but on an
  * emulated machine, which takes more than a hundred times as long. */
@@ -457,8 +458,6 @@ struct found {
 	bool changed[OPS];	/* the operation was seen done before it returned */
 };
 
-#define VDSO_BYTES	8192
-
 #if defined(__aarch64__)
 #define EXCLUSIVE(code)	((code) & 0x3fc00000)
 #define LOAD	0x08400000	/* ldxr and its like */
@@ -495,17 +494,15 @@ static long run_to(pid_t pid, uint64_t at)
 
 /* Two loops never end where each of their instructions is followed by a trap; each is one
  * instruction to us. Between a load and a store of the exclusive kind a trap lets the store fail (a
- * CPU without LSE, such as cortex-a72, has these). And the vDSO's clock reads again when the
- * kernel's tick came meanwhile: on a slow machine always. */
+ * CPU without LSE, such as cortex-a72, has these). The other is the vDSO's (stepping.h). */
 static long next_instruction(pid_t pid)
 {
-	const uint64_t vdso = getauxval(AT_SYSINFO_EHDR);
 	struct user_regs_struct r;
 	struct iovec regs = { &r, sizeof(r) };
 	uint64_t at;
 
 	assert_int_equal(ptrace(PTRACE_GETREGSET, pid, NT_PRSTATUS, &regs), 0);
-	if (r.pc - vdso < VDSO_BYTES)
+	if (IN_VDSO(r.pc))
 		return run_to(pid, r.regs[30]);
 	if (EXCLUSIVE(code_at(pid, r.pc)) != LOAD)
 		return ptrace(PTRACE_SINGLESTEP, pid, NULL, NULL);
@@ -514,17 +511,15 @@ static long next_instruction(pid_t pid)
 	return run_to(pid, at + 8);	/* behind the branch back */
 }
 #elif defined(__x86_64__)
-/* The vDSO's clock reads again when the kernel's tick came meanwhile: on a slow machine always,
- * where each of its instructions is followed by a trap. It is one instruction to us. */
+/* A call of the vDSO is one instruction to us (stepping.h). */
 static long next_instruction(pid_t pid)
 {
-	const uint64_t vdso = getauxval(AT_SYSINFO_EHDR);
 	struct user_regs_struct r;
 	long code, back;
 	int status;
 
 	assert_int_equal(ptrace(PTRACE_GETREGS, pid, NULL, &r), 0);
-	if (r.rip - vdso >= VDSO_BYTES)
+	if (!IN_VDSO(r.rip))
 		return ptrace(PTRACE_SINGLESTEP, pid, NULL, NULL);
 	back = ptrace(PTRACE_PEEKDATA, pid, r.rsp, NULL);	/* (it was called a moment ago) */
 	code = ptrace(PTRACE_PEEKTEXT, pid, back, NULL);

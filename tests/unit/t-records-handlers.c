@@ -6,7 +6,6 @@
 #include "stepping.h"
 
 #include <stdlib.h>
-#include <sys/auxv.h>
 #include <sys/wait.h>
 #include <ucontext.h>
 
@@ -334,9 +333,7 @@ static void stepped(int sig, siginfo_t *info, void *context)
 
 	(void)sig;
 	(void)info;
-	/* (The vDSO's clock reads again when the kernel's tick came meanwhile: with handlers in it
-	 * always.) */
-	if ((uint64_t)u->uc_mcontext.gregs[REG_RIP] - getauxval(AT_SYSINFO_EHDR) < 8192)
+	if (IN_VDSO(u->uc_mcontext.gregs[REG_RIP]))
 		return;
 	step.n++;
 	if (((unsigned)step.n + step.which * 3 + windows) % step.each)

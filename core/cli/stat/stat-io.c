@@ -68,30 +68,31 @@ static bool read_file(int fd, int64_t *value)
 	return true;
 }
 
+static void add_child(struct sp_stat_io *io, int pid)
+{
+	struct sp_process_stat p;
+
+	if (!sp_process_stat(pid, 0, &p))
+		return;
+	io->child = sp_grow_array(io->child, &io->child_room, io->n_children + 1,
+				  sizeof(*io->child));
+	io->child[io->n_children++] = (struct sp_stat_io_child){ pid, p.start_ticks };
+}
+
 static void find_children(struct sp_stat_io *io, int pid)
 {
-	char path[64], text[4096];
+	int child[SP_STAT_CHILDREN_MOST];
+	char path[64];
 	struct dirent *e;
 	DIR *d;
 
 	snprintf(path, sizeof(path), "/proc/%d/task", pid);
 	d = opendir(path);
 	while (d && (e = readdir(d))) {
-		char *at = text, *end;
+		uint32_t n = sp_proc_children(pid, atoi(e->d_name), child);
 
-		snprintf(path, sizeof(path), "/proc/%d/task/%d/children", pid, atoi(e->d_name));
-		if (sp_read_file(path, text, sizeof(text)) <= 0)
-			continue;
-		for (long child; (child = strtol(at, &end, 10)) > 0 && *end == ' '; at = end) {
-			struct sp_process_stat p;
-
-			if (!sp_process_stat((int)child, 0, &p))
-				continue;
-			io->child = sp_grow_array(io->child, &io->child_room, io->n_children + 1,
-						  sizeof(*io->child));
-			io->child[io->n_children++] =
-				(struct sp_stat_io_child){ (int)child, p.start_ticks };
-		}
+		for (uint32_t i = 0; i < n; i++)
+			add_child(io, child[i]);
 	}
 	if (d)
 		closedir(d);
@@ -113,11 +114,13 @@ void sp_stat_io_begin(struct sp_stat_counters *c, int pid, int tid, bool waits)
 	of = &io->of[io->n++];
 	*of = (struct sp_stat_io_of){ .fd = sp_open(path, O_RDONLY, 0) };
 	if (!read_file(of->fd, of->before)) {
-		io->wrong = access("/proc/self/io", F_OK) < 0
+		io->wrong = errno == EACCES || errno == EPERM
+				    ? "not permitted: this user may not read /proc/PID/io of the "
+				      "process"
+			    : access("/proc/self/io", F_OK) < 0
 				    ? "not counted: this kernel does not count io "
 				      "(CONFIG_TASK_IO_ACCOUNTING)"
-				    : "not permitted: this user may not read /proc/PID/io of the "
-				      "process";
+				    : "not counted: a process had ended before counting began";
 		return;
 	}
 	if (!tid)

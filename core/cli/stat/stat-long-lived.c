@@ -56,24 +56,23 @@ static void scan_thread(const struct scan *l, int pid, int tid)
 /* Scan the threads and children of one process. */
 static void scan_process(const struct scan *l, int pid)
 {
-	char path[80], text[4096];
+	int child[SP_STAT_CHILDREN_MOST];
+	char path[80];
 	struct dirent *e;
 	DIR *d;
 
 	snprintf(path, sizeof(path), "/proc/%d/task", pid);
 	d = opendir(path);
 	while (d && (e = readdir(d))) {
-		char *at = text, *end = text;
 		int tid = atoi(e->d_name);
+		uint32_t n;
 
 		if (tid <= 0)
 			continue;
 		scan_thread(l, pid, tid);
-		snprintf(path, sizeof(path), "/proc/%d/task/%d/children", pid, tid);
-		if (sp_read_file(path, text, sizeof(text)) <= 0)
-			continue;
-		for (long child; (child = strtol(at, &end, 10)) > 0 && *end == ' '; at = end)
-			scan_process(l, (int)child);
+		n = sp_proc_children(pid, tid, child);
+		for (uint32_t i = 0; i < n; i++)
+			scan_process(l, child[i]);
 	}
 	if (d)
 		closedir(d);
@@ -118,7 +117,7 @@ void sp_long_lived_scan(struct sp_stat_counters *c, struct sp_stat_who *w)
 	scan_process(&l, c->child);
 	for (uint32_t i = 0; i < w->n; i++)
 		if (w->row[i].fd && w->row[i].seen_ns != l.at_ns && is_still_there(&w->row[i]))
-			/* its parent has ended, or has more children than fit into text */
+			/* its parent has ended, or has more children than fit */
 			scan_process(&l, w->row[i].pid);
 	for (uint32_t i = 0; i < w->n; i++)
 		if (w->row[i].fd && w->row[i].seen_ns != l.at_ns)

@@ -43,3 +43,17 @@ uint32_t sp_proc_args(int pid, char **args)
 	*args = memcpy(sp_check_alloc(malloc((size_t)n)), text, (size_t)n);
 	return (uint32_t)n;
 }
+
+uint32_t sp_proc_children(int pid, int tid, int child[SP_STAT_CHILDREN_MOST])
+{
+	char path[80], text[2 * SP_STAT_CHILDREN_MOST], *at = text, *end;
+	uint32_t n = 0;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/children", pid, tid);
+	if (sp_read_file(path, text, sizeof(text)) <= 0)
+		return 0;
+	/* (the last of a text that did not fit may be a part of a number) */
+	for (long id; (id = strtol(at, &end, 10)) > 0 && *end == ' '; at = end)
+		child[n++] = (int)id;
+	return n;
+}

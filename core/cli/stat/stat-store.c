@@ -630,8 +630,8 @@ static sp_off write_gauges(struct store_writer *m, const uint32_t *event, uint32
 	return at;
 }
 
-/* Write the machine's events, counted by PAPI: a relation of the thread per component. Returns
- * their number. */
+/* Write the machine's events and io: a relation of the thread per component. Returns their
+ * number. */
 static uint32_t add_machine_events(struct store_writer *m)
 {
 	const struct sp_stat_event *event = m->all->plan->event;

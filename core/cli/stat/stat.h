@@ -310,6 +310,11 @@ uint64_t sp_proc_status(int id, const char *name, int base);
 #define SP_STAT_ARGS_MOST 4096u		/* longest command line that is kept */
 uint32_t sp_proc_args(int pid, char **args);
 
+/* Read the processes that a thread has started and not waited for. Returns their number, at most
+ * SP_STAT_CHILDREN_MOST. */
+#define SP_STAT_CHILDREN_MOST 2048u
+uint32_t sp_proc_children(int pid, int tid, int child[SP_STAT_CHILDREN_MOST]);
+
 /* Finish the rows after the last record. child: the first process, which ran from start_ns to
  * end_ns. */
 void sp_stat_finish_rows(struct sp_stat_counters *c, struct sp_stat_who *w, pid_t child,
