@@ -282,13 +282,13 @@ sets read clock=0 set=PAPI_TOT_INS start set=$io start show=4000 clock=505 stop 
 	former show=1000 stop
 span "a set that stands is not counted" BYTES_PER_INS read \
 	"- - PAPI_TOT_INS), and the sets with them ran together only 50 % of the time: start and stop them together"
-sets twice clock=0 set=PAPI_TOT_INS start set=$io start show=4000 clock=1000 stop start stop \
+sets rests clock=0 set=PAPI_TOT_INS start set=$io start show=4000 clock=1000 stop start stop \
 	former show=1000 stop
-span "a pause" BYTES_PER_INS twice \
+span "a pause" BYTES_PER_INS rests \
 	"- - PAPI_TOT_INS), and the sets with them ran together only 0 % of the time: start and stop them together, once, and use PAPI_read in between"
-sets open clock=0 set=PAPI_TOT_INS start set=$io start show=4000 clock=1000 stop former \
+sets running clock=0 set=PAPI_TOT_INS start set=$io start show=4000 clock=1000 stop former \
 	show=1000 read
-span "no stop" BYTES_PER_INS open \
+span "no stop" BYTES_PER_INS running \
 	"- - PAPI_TOT_INS), and the sets with them ran together only 0 % of the time: start and stop them together, once, and use PAPI_read in between"
 sets two clock=0 set=PAPI_TOT_INS start beside set=$io start show=4000 clock=1000 stop back \
 	show=1000 stop

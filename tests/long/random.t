@@ -22,11 +22,11 @@ for settings in attribution=reading attribution=residency attribution=exact attr
 	bad=0
 	export "$name=${settings#*=}"
 	for seed in $(bounded "11 12 13 $$" $$); do
-		random "$settings" api-random "$seed" "$(bounded 5000 2000)" 4
-		random "$settings" api-random-scripted "$seed" "$(bounded 5000 2000)" 4
+		random "$settings" api-random "$seed" "$(bounded 5000 500)" 4
+		random "$settings" api-random-scripted "$seed" "$(bounded 5000 500)" 4
 	done
-	random "$settings" api-random $$ "$(bounded 1000 500)" 32
-	random "$settings" api-random-scripted $$ "$(bounded 1000 500)" 32
+	random "$settings" api-random $$ "$(bounded 1000 60)" 32
+	random "$settings" api-random-scripted $$ "$(bounded 1000 60)" 32
 	unset "$name"
 	is "$settings: random sequences with errors" "$bad" 0
 done
