@@ -1,5 +1,5 @@
 # Tests .ci/run: failed tests are run once more, alone, and named; more than two such, or one that
-# fails twice, fail the run.
+# fails twice, fail the run. Long tests for which no time is left are named.
 . tests/lib/lib.sh
 command -v bash >/dev/null || skip_all "there is no bash"
 mkdir -p "$tmp/tree/.ci" "$tmp/tree/scripts" "$tmp/bin"
@@ -17,6 +17,8 @@ case $* in
 *TESTS=*)
 	for name in $TWICE; do case $* in *TESTS=$name\ *) exit 2 ;; esac; done
 	exit 0 ;;
+"-s check-long") [ "$TEST_UNTIL" -le "$(date +%s)" ] || exit 0
+	echo "[04:00:00] tests/long/y.t ... skipped: no time left" ;;
 "-s check")
 	[ -z "$BROKEN" ] || { echo "make: cc: error"; exit 2; }
 	echo "Test Summary Report"
@@ -57,11 +59,16 @@ check "as on a CPU that libpfm4 does not support" grep -qx 'unknown make -s chec
 is "as an ordinary user, in a copy that was not built" "$(grep '^user' "$SAID")" \
 	"user make -s check"
 check "the machines in short format" grep -qx ' make -s check-machines' "$SAID"
+is "no long test that was not run" "$(grep -c '^not run' "$tmp/ci.out")" 0
+sed -i 's/^LATEST=.*/LATEST=0/' "$tmp/tree/.ci/run"
+ci FAILS= TWICE= BROKEN=
+is "one that was not run" "$(ended) $(grep '^not run' "$tmp/ci.out")" \
+	"0 50 passed, 0 failed not run, no time left: tests/long/y.t"
 ci FAILS="tests/a.t tests/b.t" TWICE= BROKEN=
 is "two flaky ones pass" "$(ended)" "0 50 passed, 0 failed"
 is "by name" "$(grep -c '^flaky: tests/[ab].t$' "$tmp/ci.out")" 2
 is "they alone were run again" \
-	"$(grep -c TESTS= "$SAID") $(grep -cE 'TESTS=tests/[ab].t JOBS=1$' "$SAID")" "2 2"
+	"$(grep -c TESTS= "$SAID") $(grep -cE 'TESTS=tests/[ab].t JOBS=1 TEST_UNTIL=$' "$SAID")" "2 2"
 ci FAILS="tests/a.t tests/b.t tests/c.t" TWICE= BROKEN=
 is "three do not" "$(ended)" "1 50 passed, 1 failed"
 ci FAILS="tests/a.t tests/b.t" TWICE=tests/b.t BROKEN=
