@@ -88,6 +88,8 @@ printf 'event %s\n' PAPI_TOT_INS PAPI_TOT_CYC EV_A EV_B EV_C >script
 sets() {
 	name=$1
 	shift
+	# With clock= a store may be younger than the next program, which would not replace it.
+	rm -f "$tmp/$name.sspapi"
 	run sets env FAKE_PAPI_SCRIPT="$tmp/script" LD_PRELOAD="$SHIM" \
 		SSPAPI_OUTPUT="$tmp/$name.sspapi" "$scenes/ops" "$@"
 }
@@ -282,13 +284,13 @@ sets read clock=0 set=PAPI_TOT_INS start set=$io start show=4000 clock=505 stop 
 	former show=1000 stop
 span "a set that stands is not counted" BYTES_PER_INS read \
 	"- - PAPI_TOT_INS), and the sets with them ran together only 50 % of the time: start and stop them together"
-sets rests clock=0 set=PAPI_TOT_INS start set=$io start show=4000 clock=1000 stop start stop \
+sets twice clock=0 set=PAPI_TOT_INS start set=$io start show=4000 clock=1000 stop start stop \
 	former show=1000 stop
-span "a pause" BYTES_PER_INS rests \
+span "a pause" BYTES_PER_INS twice \
 	"- - PAPI_TOT_INS), and the sets with them ran together only 0 % of the time: start and stop them together, once, and use PAPI_read in between"
-sets running clock=0 set=PAPI_TOT_INS start set=$io start show=4000 clock=1000 stop former \
+sets open clock=0 set=PAPI_TOT_INS start set=$io start show=4000 clock=1000 stop former \
 	show=1000 read
-span "no stop" BYTES_PER_INS running \
+span "no stop" BYTES_PER_INS open \
 	"- - PAPI_TOT_INS), and the sets with them ran together only 0 % of the time: start and stop them together, once, and use PAPI_read in between"
 sets two clock=0 set=PAPI_TOT_INS start beside set=$io start show=4000 clock=1000 stop back \
 	show=1000 stop

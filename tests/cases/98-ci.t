@@ -2,7 +2,8 @@
 # fails twice, fail the run. Long tests for which no time is left are named.
 . tests/lib/lib.sh
 command -v bash >/dev/null || skip_all "there is no bash"
-mkdir -p "$tmp/tree/.ci" "$tmp/tree/scripts" "$tmp/bin"
+mkdir -p "$tmp/tree/.ci" "$tmp/tree/scripts" "$tmp/tree/tests/long" "$tmp/bin"
+touch "$tmp"/tree/tests/long/a.t "$tmp"/tree/tests/long/b.t "$tmp"/tree/tests/long/c.t
 cp .ci/run "$tmp/tree/.ci"
 : >"$tmp/tree/Makefile"
 printf '#!/bin/sh\necho deps\n' >"$tmp/tree/scripts/deps"
@@ -17,7 +18,8 @@ case $* in
 *TESTS=*)
 	for name in $TWICE; do case $* in *TESTS=$name\ *) exit 2 ;; esac; done
 	exit 0 ;;
-"-s check-long") [ "$TEST_UNTIL" -le "$(date +%s)" ] || exit 0
+"-s check-long") echo $TESTS >"$SAID.long"
+	[ "$TEST_UNTIL" -le "$(date +%s)" ] || exit 0
 	echo "[04:00:00] tests/long/y.t ... skipped: no time left" ;;
 "-s check")
 	[ -z "$BROKEN" ] || { echo "make: cc: error"; exit 2; }
@@ -33,6 +35,7 @@ END
 # The caller is root, and then another user.
 printf '#!/bin/sh\necho 0\n' >"$tmp/bin/id"
 printf '#!/bin/sh\n' >"$tmp/bin/chown"
+printf '#!/bin/sh\necho $COMMITS\n' >"$tmp/bin/git"
 cat >"$tmp/bin/setpriv" <<'END'
 #!/bin/sh
 while case $1 in --*) ;; *) false ;; esac; do shift; done
@@ -51,10 +54,12 @@ ended() {
 	echo "$(status_of ci) $(tail -n 1 "$tmp/ci.out")"
 }
 
-ci FAILS= TWICE= BROKEN=
+ci FAILS= TWICE= BROKEN= COMMITS=1
 is "no problem" "$(ended)" "0 50 passed, 0 failed"
 check "the duration of each step" grep -qE '^ +[0-9]+ s  make check$' "$tmp/ci.out"
 check "the long tests in short format" grep -qx '1 make -s check-long' "$SAID"
+is "all of them, each commit first another one" "$(cat "$SAID.long")" \
+	"tests/long/b.t tests/long/c.t tests/long/a.t"
 check "as on a CPU that libpfm4 does not support" grep -qx 'unknown make -s check' "$SAID"
 is "as an ordinary user, in a copy that was not built" "$(grep '^user' "$SAID")" \
 	"user make -s check"
