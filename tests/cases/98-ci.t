@@ -20,7 +20,7 @@ case $* in
 	exit 0 ;;
 "-s check-long") echo $TESTS >"$SAID.long"
 	[ "$TEST_UNTIL" -le "$(date +%s)" ] || exit 0
-	echo "[04:00:00] tests/long/y.t ... skipped: no time left" ;;
+	echo "[04:00:00] tests/long/tests-y.t ... skipped: no time left" ;;
 "-s check")
 	[ -z "$BROKEN" ] || { echo "make: cc: error"; exit 2; }
 	echo "Test Summary Report"
@@ -28,8 +28,11 @@ case $* in
 		printf '%s  (Wstat: 0 Tests: 10 Failed: 2)\n  Failed tests:  1-2\n' "$name"
 	done
 	printf 'tests/x.t  (Wstat: 0 Tests: 3 Failed: 0)\n  TODO passed:   3\n'
+	for name in $ENDS; do
+		printf '%s  (Wstat: 256 Tests: 3 Failed: 0)\n  TODO passed:   1,\n                 3\n  Non-zero exit status: 1\n' "$name"
+	done
 	echo "Files=5, Tests=50, 3 wallclock secs ( 0.1 usr)"
-	[ -z "$FAILS" ] || exit 2 ;;
+	[ -z "$FAILS$ENDS" ] || exit 2 ;;
 esac
 END
 # The caller is root, and then another user.
@@ -68,7 +71,7 @@ is "no long test that was not run" "$(grep -c '^not run' "$tmp/ci.out")" 0
 sed -i 's/^LATEST=.*/LATEST=0/' "$tmp/tree/.ci/run"
 ci FAILS= TWICE= BROKEN=
 is "one that was not run" "$(ended) $(grep '^not run' "$tmp/ci.out")" \
-	"0 50 passed, 0 failed not run, no time left: tests/long/y.t"
+	"0 50 passed, 0 failed not run, no time left: tests/long/tests-y.t"
 ci FAILS="tests/a.t tests/b.t" TWICE= BROKEN=
 is "two flaky ones pass" "$(ended)" "0 50 passed, 0 failed"
 is "by name" "$(grep -c '^flaky: tests/[ab].t$' "$tmp/ci.out")" 2
@@ -76,6 +79,10 @@ is "they alone were run again" \
 	"$(grep -c TESTS= "$SAID") $(grep -cE 'TESTS=tests/[ab].t JOBS=1 TEST_UNTIL=$' "$SAID")" "2 2"
 ci FAILS="tests/a.t tests/b.t tests/c.t" TWICE= BROKEN=
 is "three do not" "$(ended)" "1 50 passed, 1 failed"
+ci FAILS= ENDS=tests/a.t TWICE= BROKEN=
+is "one that ends wrongly and passes by surprise" "$(ended) $(grep '^flaky' "$tmp/ci.out")" \
+	"0 50 passed, 0 failed flaky: tests/a.t
+flaky: tests/a.t (make check)"
 ci FAILS="tests/a.t tests/b.t" TWICE=tests/b.t BROKEN=
 is "one that fails twice" "$(ended)" "1 48 passed, 1 failed"
 check "is named" grep -qx 'failed: tests/b.t (make check)' "$tmp/ci.out"
