@@ -15,7 +15,7 @@ share_of() {
 	set -- $(cat "$tmp/share.out")
 	counted=$1 process=$2 preempted=$3
 	json "$tmp/$way.json" 'my ($p, $of, $all) = ($d->{process}, '"$counted, $process"');
-		!defined $p->{counted_cpu_ns} ? "not known" . ("'"$way"'" =~ /^(short|sleeps)$/ && '"$preempted"' > 100 ? " of a busy machine" : "") : abs($p->{counted_cpu_ns} - $of) > 0.04 * $all ? "$p->{counted_cpu_ns} of $of" :
+		!defined $p->{counted_cpu_ns} ? "not known" . ("'"$way"'" =~ /^(short|sleeps)$/ && '"$preempted"' > 10 ? " of a busy machine" : "") : abs($p->{counted_cpu_ns} - $of) > 0.04 * $all ? "$p->{counted_cpu_ns} of $of" :
 		$p->{cpu_ns} > 1.04 * $all || $p->{cpu_ns} < 0.7 * $all ? "process: $p->{cpu_ns} of $all" : "as measured"'
 }
 headline() {
