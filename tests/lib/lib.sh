@@ -21,7 +21,7 @@ root=$(pwd -P)
 : "${B:=$root/build}" "${LIMIT:=240}"
 sspapi=$B/sspapi apps=$B/tests/apps scenes=$B/tests/scenes fake=$B/tests/fake \
 	preloads=$B/tests/preload
-MORE='' todo='' user='' n=0
+MORE='' todo='' user='' checks=0
 
 [ -e "$B/libsspapi.so" ] || { echo "Bail out! $B/libsspapi.so is not there: make"; exit 1; }
 
@@ -101,20 +101,20 @@ skip_all() {
 [ -z "${TEST_UNTIL-}" ] || [ "$(date +%s)" -lt "$TEST_UNTIL" ] || skip_all "no time left"
 
 done_testing() {
-	echo "1..$n"
+	echo "1..$checks"
 }
 
 # result STATUS NAME: prints a TAP line; a failed one is followed by the command's output
 result() {
-	n=$((n + 1))
+	checks=$((checks + 1))
 	if [ "$1" = 0 ]; then
-		echo "ok $n - $2${todo:+ # TODO $todo}"
+		echo "ok $checks - $2${todo:+ # TODO $todo}"
 	else
-		echo "not ok $n - $2${todo:+ # TODO $todo}"
+		echo "not ok $checks - $2${todo:+ # TODO $todo}"
 		head -c 3000 "$tmp/.said" | sed -e 's/^/# /' -e '$a\' >"$tmp/.why"
 		cat "$tmp/.why"
 		# prove shows only standard error.
-		[ -z "${HARNESS_ACTIVE-}" ] || [ -n "$todo" ] || { echo "# $0 $n: $2" |
+		[ -z "${HARNESS_ACTIVE-}" ] || [ -n "$todo" ] || { echo "# $0 $checks: $2" |
 			cat - "$tmp/.why" >&2; }
 	fi
 	todo=''
@@ -136,8 +136,8 @@ is() {
 }
 
 skip() {
-	n=$((n + 1))
-	echo "ok $n - $1 # SKIP $2"
+	checks=$((checks + 1))
+	echo "ok $checks - $1 # SKIP $2"
 }
 
 # plain NAME: skips the test of that name in builds with a sanitizer, whose runtime has its own

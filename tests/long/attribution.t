@@ -40,13 +40,13 @@ is "each mode is closer to the truth than the one before" "$(
 	"reading residency exact "
 
 # One after the other, and many at once as an ordinary user.
-n=${TEST_SHORT:+2000}
-n=${n:-10000}
-SSPAPI_ATTRIBUTION=exact run_shim shim "$apps/disruptions" threads "$n"
-is "$n threads: no descriptor is left" \
+threads=${TEST_SHORT:+2000}
+threads=${threads:-10000}
+SSPAPI_ATTRIBUTION=exact run_shim shim "$apps/disruptions" threads "$threads"
+is "$threads threads: no descriptor is left" \
 	"$(status_of shim) $(grep -c '^descriptors' "$tmp/shim.out") $(grep '^descriptors' \
 	"$tmp/shim.out" | sort -u | wc -l)" "0 2 1"
-check "$n threads: the dump is right" perl tests/lib/check-moves.pl sum "$tmp/shim.out" \
+check "$threads threads: the dump is right" perl tests/lib/check-moves.pl sum "$tmp/shim.out" \
 	"$tmp/shim.json"
 as_nobody
 SSPAPI_OUTPUT=$tmp/nobody/%e.json

@@ -37,6 +37,7 @@ guest "$ROW_BEFORE"
 ROW_BEFORE=''
 
 # A cpuset that shrinks to one CPU under a thread, and to another one.
+ROW_ENV=SSPAPI_ATTRIBUTION=exact	# auto may stop counting on these CPUs, if the host is busy
 guest 'echo +cpuset >/sys/fs/cgroup/cgroup.subtree_control; mkdir /sys/fs/cgroup/walk'
 cg=/sys/fs/cgroup/walk
 row cpuset-read sums cpus levels -- -e $faults \
@@ -45,6 +46,7 @@ row cpuset-read sums cpus levels -- -e $faults \
 row cpuset-once sums cpus levels -- -e $faults \
 	"!echo 2-5 >$cg/cpuset.cpus; echo \$WALK >$cg/cgroup.procs" s w5 \
 	"!echo 5 >$cg/cpuset.cpus" w4 "!echo 2 >$cg/cpuset.cpus" w3 e
+ROW_ENV=''
 
 # CPU 6 is isolated: a thread moves there only by itself.
 row isolated-read sums cpus levels exact -- -e $faults s w5 r p6 w4 r p7 w3 e

@@ -46,7 +46,9 @@ if [ "${GUEST-}" = 1 ]; then
 else
 	while read -r line; do
 		case $line in
-		"ok "* | "not ok "*)	n=$((n + 1)); echo "$line" | sed -E "s/ok [0-9]+/ok $n/" ;;
+		"ok "* | "not ok "*)
+			checks=$((checks + 1))
+			echo "$line" | sed -E "s/ok [0-9]+/ok $checks/" ;;
 		[0-9]*..[0-9]*)		ended=yes ;;
 		*)			echo "$line" ;;
 		esac

@@ -76,7 +76,8 @@ sub check_cpus {
 			my $got = $booked{$event}{$cpu} // 0;
 			my $slack = ($unsure // 0) * (truth($event, 1))[0];
 			$seen = 1;
-			wrong("$event on CPU $cpu: booked $got, done $want")
+			wrong("$event on CPU $cpu: booked $got, done $want, proven "
+				. ($exact{$event}{$cpu} // 0))
 				if $got < $want - $off - $slack
 				|| $got > $want + $off + $slack + $beyond;
 		}
