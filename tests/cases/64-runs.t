@@ -64,29 +64,28 @@ shows "1 EV_C"
 rm broken.sspapi
 
 # ---- ranks that a launcher started each by itself, into names of their own -----------
-# launched JOB RANK...: starts ranks as srun and mpiexec do; no ancestor of them has the library
+# launched JOB NAME RANK...: starts ranks as srun and mpiexec do, all at once; no ancestor of them
+# has the library
 launched() {
-	job=$1
-	shift
+	job=$1 name=$2
+	shift 2
 	for rank in "$@"; do
-		SSPAPI_OUTPUT=$PWD/x.%r.sspapi run_shim rank env OMPI_COMM_WORLD_RANK="$rank" \
-			${job:+SLURM_JOB_ID=$job} "$one" EV_A
+		SSPAPI_OUTPUT=$PWD/$name.sspapi run_shim rank$rank env OMPI_COMM_WORLD_RANK="$rank" \
+			${job:+SLURM_JOB_ID=$job} "$one" EV_A &
 	done
+	wait
 }
 SSPAPI_OUTPUT=$PWD/x.9.sspapi run_shim rank env OMPI_COMM_WORLD_RANK=9 SLURM_JOB_ID=76 "$one" EV_A
 SSPAPI_OUTPUT=$PWD/y.3.sspapi run_shim rank env OMPI_COMM_WORLD_RANK=3 SLURM_JOB_ID=77 "$one" EV_A
-launched 77 0 1 2 10
+launched 77 x.%r 0 1 2 10
 shows "4 EV_A"
-launched '' 0 1
+launched '' x.%r 0 1
 shows "2 EV_A"
 "$sspapi" report >ranks.txt 2>ranks.err
 check "they are ranks" grep -q ': 2 ranks on' ranks.txt
 rm ./x.*.sspapi ./y.3.sspapi ranks.txt ranks.err
 for name in x.%r.0 x.1.%r; do		# another number in the name may also be a rank
-	for rank in 0 1 3; do
-		SSPAPI_OUTPUT=$PWD/$name.sspapi run_shim rank env OMPI_COMM_WORLD_RANK=$rank \
-			"$one" EV_A
-	done
+	launched '' "$name" 0 1 3
 	shows "3 EV_A"
 	rm ./x.*.sspapi
 done
