@@ -78,6 +78,10 @@ END
 	}
 	is "zsh: every verb" "$(zshell '' | cut -d: -f1 | sort | tr '\n' ' ')" \
 		"$(completes '' | grep -v '^--' | tr '\n' ' ')"
+	check "zsh: the whole description of a verb" grep -q \
+		"^diff:compare two runs, .* of two programs; exit status: 0 same, 1 different, 2 error$" <<EOF
+$(zshell '')
+EOF
 	is "zsh: options as in bash" "$(zshell report - | sort | tr '\n' ' ')" \
 		"$(completes report - | tr '\n' ' ')"
 	is "zsh: help of each" "$(zshell help '' | cut -d: -f1 | sort | tr '\n' ' ')" "$verbs"
