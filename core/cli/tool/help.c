@@ -114,6 +114,8 @@ static const struct option_help {
 	{ "doctor", "--check", "exit status 1 if something prevents counting" },
 };
 
+#define UNBROKEN '\1'			/* a space at which no line ends */
+
 void sp_print_paragraph(FILE *to, const char *start, unsigned indent, const char *text)
 {
 	char lines[4096];
@@ -121,7 +123,23 @@ void sp_print_paragraph(FILE *to, const char *start, unsigned indent, const char
 
 	sp_memory_init(&o, lines, sizeof(lines));
 	sp_paragraph(&o, start, indent, text);
-	fputs(sp_memory_text(&o), to);
+	sp_memory_text(&o);
+	for (char *c = lines; (c = strchr(c, UNBROKEN)) != NULL;)
+		*c = ' ';
+	fputs(lines, to);
+}
+
+/* Keeps an option and its value on one line. */
+static void keep_brackets(char *usage)
+{
+	unsigned depth = 0;
+
+	for (; *usage; usage++) {
+		depth += *usage == '[';
+		depth -= *usage == ']' && depth;
+		if (*usage == ' ' && depth)
+			*usage = UNBROKEN;
+	}
 }
 
 static void verb(FILE *to, const struct cmd *c, const char *shown)
@@ -130,6 +148,7 @@ static void verb(FILE *to, const struct cmd *c, const char *shown)
 
 	snprintf(text, sizeof(text), "sspapi %s%s%s%s%s", c->name, *shown ? " " : "", shown,
 		 *c->operands ? " " : "", c->operands);
+	keep_brackets(text);
 	sp_print_paragraph(to, "  ", 9, text);
 	sp_print_paragraph(to, "      ", 6, c->help);
 }
