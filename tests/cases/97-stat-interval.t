@@ -48,6 +48,22 @@ is "CSV: a header, rows, nothing else" \
 check "with all that it counted" test "$(awk -F, 'NR > 1 { n += $4 } END { print n }' csv.err)" \
 	-ge 300
 
+# Events that turn out not to be counted have no further rows.
+run shared env NARROW_SHARED=1 LD_PRELOAD="${LD_PRELOAD-}${LD_PRELOAD:+:}$preloads/narrow.so" "$sspapi" \
+	stat -I 5 -e cycles,page-faults sh -c 'while [ "$(grep -c " PAGE-FAULTS$" shared.err)" -lt 30 ]; do
+		i=0; while [ $i -lt 5000 ]; do i=$((i + 1)); done; done'
+check "a shared counter: no rows after it is known" awk '/ CYCLES$/ { n++ } / PAGE-FAULTS$/ { m++ }
+	END { exit !(m >= 30 && n < m / 2) }' shared.err
+check "and it is not counted" grep -q 'CYCLES: not counted: others used' shared.err
+if [ "$(id -u)" = 0 ] && [ "$(cat /proc/sys/kernel/perf_event_paranoid)" -ge 2 ] && plain "refused"; then
+	cp "$B"/sspapi "$B"/libsspapi*.so .
+	run refused setpriv --reuid=65534 --regid=65534 --clear-groups ./sspapi stat -I 5 \
+		-e cs,task-clock sh -c 'i=0; while [ $i -lt 100000 ]; do i=$((i + 1)); done'
+	is "an event that is not permitted has no rows" \
+		"$(grep -c ' s  CPU .* CONTEXT-SWITCHES$' refused.err) $(grep -c 'CONTEXT-SWITCHES: not permitted' refused.err)" "0 1"
+	check "the others have" grep -q ' s  CPU .* TASK-CLOCK$' refused.err
+fi
+
 SSPAPI_READINGS_MAX=1 "$sspapi" stat -q -I 1 -o few.sspapi sh -c "$(cat steps.sh)" \
 	"$apps/counted" >/dev/null 2>&1
 check "no more are kept than asked for, and a line says so" \

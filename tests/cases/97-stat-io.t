@@ -37,6 +37,13 @@ if [ "$(id -u)" = 0 ] && plain "as an ordinary user"; then
 		"$(writes user.sspapi wchar)" user.out
 fi
 
+# notes NAME PATTERN: counts the notes of a store
+notes() {
+	"$sspapi" report -f json "$1.sspapi" >io.json
+	json io.json "scalar grep { /$2/ } @{\$d->{notes}}"
+}
+is "children: a note that some may be missing; a program alone has none" \
+	"$(notes io 'their parent did not wait') $(notes nothing 'their parent did not wait')" "1 0"
 is "they are listed" "$("$sspapi" list wchar | grep -c ' io:::wchar ')" 1
 
 # ---- a running process -------------------------------------------------------------------------
@@ -81,6 +88,8 @@ cat went
 kill -TERM $stat
 wait $stat
 is "of a process and its thread: once" "$(writes both.sspapi wchar)" 1000
+"$sspapi" stat -e io:::wchar -t "$(cat pid)" -o thread.sspapi true >thread.out 2>&1
+is "of a thread: a note that it is its own only" "$(notes thread 'io of -t is that of the named threads')" 1
 run until "$sspapi" stat -e io:::wchar,page-faults -p "$(cat pid)" -o until.sspapi head -c 4321 /dev/zero
 is "a program after -p only says how long to count" \
 	"$(writes until.sspapi wchar) $(cat until.out until.err | grep -a -c 'io of the last')" "0 0"

@@ -120,6 +120,24 @@ run text "$sspapi" stat -r 3 "$apps/counted" pages 100
 is "its text" "$(grep -c -E '^(each run .*mean +std dev|PAGE-FAULTS +3 )' text.err)" 2
 run bad "$sspapi" stat -r 0 touch it-ran
 is "-r 0" "$(status_of bad)" 125
+# turns NAME N: three runs of each of two events; the command is interrupted in the Nth of six
+turns() {
+	rm -f ran
+	run "$1" env LD_PRELOAD="${LD_PRELOAD-}${LD_PRELOAD:+:}$preloads/narrow.so" "$sspapi" stat -r 3 \
+		-e cycles,instructions -o "$1.json" sh -c 'echo ran >>ran
+			[ "$(grep -c ran ran)" -lt "$1" ] || { kill -INT $PPID; while :; do :; done; }
+			exec "$0" pages 100' "$apps/counted" "$2"
+	json "$1.json" '(map { $_->{name} } @{$d->{events}}), scalar @{$d->{processes} // [1]},
+		grep { /^interrupted|interrupted before its/ } @{$d->{notes}}' | paste -sd' '
+}
+left_out='interrupted before all events had their turn: the last run is not included'
+is "events take turns" "$(turns all 9)" "perf::CYCLES perf::INSTRUCTIONS 12"
+is "interrupted: whole turns, and a note" "$(turns third 3)" \
+	"perf::CYCLES perf::INSTRUCTIONS 4 $left_out"
+is "interrupted in the last turn of a run: it is one" "$(turns fourth 4)" \
+	"perf::CYCLES perf::INSTRUCTIONS 8"
+is "interrupted in the first turn: an event has none" "$(turns first 1) $(status_of first)" \
+	"perf::CYCLES 2 perf::INSTRUCTIONS: not counted: interrupted before its turn 130"
 for size in 100 200; do
 	run r$size "$sspapi" stat -r 4 -e perf::PAGE-FAULTS -o r$size.sspapi "$apps/counted" pages \
 		$size
@@ -278,6 +296,24 @@ is "gauges, -I: the rows are the readings, in order" \
 is "gauges, -I: the last row is the last value" \
 	"$(json rows.json 'map { $_->{last} } map { @{$_->{gauges}} } @{$d->{relations}}')" \
 	"$(tail -n 1 readings)"
+cp counts script
+cat >>script <<'END'
+event nvml:::A:device_0:power component=nvml units=mW
+level nvml:::A:device_0:power 750
+at PAPI_read 4 fail PAPI_read -14
+END
+run ended env LD_LIBRARY_PATH="$tmp/beside" FAKE_PAPI_SCRIPT="$tmp/script" "$sspapi" stat -I 1 \
+	-e page-faults,nvml:::A:device_0:power -o ended.sspapi \
+	sh -c 'until [ "$(grep -c "PAGE-FAULTS" ended.err)" -ge 20 ]; do "$0" pages 20; done' "$apps/counted"
+is "gauges, -I: no row after PAPI could not read one" \
+	"$(awk '/:power$/ { n++; t = $1 } END { print n < 4, t < $1 }' ended.err) \
+$("$sspapi" report --readings -f csv ended.sspapi | grep -c ':power,')" \
+	"1 1 $(grep -c ' s  machine .*:power$' ended.err)"
+cp counts script
+printf '%s\n' 'at PAPI_read 2 fail PAPI_read -8' 'fail PAPI_stop -1' >>script
+scripted reasons rapl:::PACKAGE_ENERGY:PACKAGE1,eth0:rx:bytes,perf::PAGE-FAULTS -r 1
+is "each component has its own reason" \
+	"$(json reasons.json 'grep { /not counted/ } @{$d->{notes}}' | sed 's/.*(//' | sort -u | wc -l)" 2
 mv counts script
 echo 'fail PAPI_start -14' >>script
 scripted unstarted rapl:::PACKAGE_ENERGY:PACKAGE1,perf::PAGE-FAULTS -r 1

@@ -144,12 +144,12 @@ static void mark_failed(struct sp_stat_answer *a, uint32_t event)
 	a->ended_early[event] = !a->failed[event];
 }
 
-/* Marks the event; the first reason is kept. */
+/* Marks the event; its first reason is kept. */
 static void fail(struct sp_stat_answer *a, uint32_t event, char what, const char *why)
 {
 	mark_failed(a, event);
-	if (!*a->wrong)
-		snprintf(a->wrong, sizeof(a->wrong),
+	if (!*a->wrong[event])
+		snprintf(a->wrong[event], sizeof(a->wrong[event]),
 			 "not counted: PAPI does not %s it here (%s)",
 			 what == 's'   ? "start"
 			 : what == 'e' ? "stop"
@@ -216,10 +216,13 @@ static _Noreturn void serve(const struct sp_stat_plan *plan, int requests)
 
 static void fail_all(struct sp_machine_events *b, const char *why)
 {
-	for (uint32_t e = 0; e < b->plan->n_events; e++)
+	for (uint32_t e = 0; e < b->plan->n_events; e++) {
+		char *wrong = b->answer.wrong[e];
+
 		mark_failed(&b->answer, e);
-	if (!*b->answer.wrong)
-		snprintf(b->answer.wrong, sizeof(b->answer.wrong), "not counted: %s", why);
+		if (!*wrong)
+			snprintf(wrong, sizeof(b->answer.wrong[e]), "not counted: %s", why);
+	}
 }
 
 void sp_machine_events_begin(struct sp_machine_events *b, const struct sp_stat_plan *p)

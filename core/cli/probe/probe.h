@@ -123,7 +123,7 @@ struct sp_machine_events {
 	int request;
 	const struct sp_stat_plan *plan;
 	struct sp_stat_answer {
-		char wrong[200];	/* "not counted: " and why, of the first that failed; "" */
+		char wrong[SP_STAT_EVENTS][160];	/* "not counted: " and why; "" */
 		/* not counted; ended_early: a gauge that could be read for some time only */
 		bool failed[SP_STAT_EVENTS], ended_early[SP_STAT_EVENTS];
 		/* in the order of the plan; doubles as their bits; of gauges the last value */

@@ -319,9 +319,10 @@ static int count_all(struct sp_stat_all *a, struct options *opt, char **command)
 		else
 			e = count(&a->run[i], opt->verb, a->argv);
 		sp_machine_events_end(&a->run[i].machine_events);
-		a->n = i + 1;
+		a->n = a->n_begun = i + 1;
 		if (a->run[i].child.interrupted) {	/* ends all runs */
-			a->repeats = (i + 1) / a->plan->n_rounds;
+			a->repeats = sp_max(a->n / a->plan->n_rounds, 1);
+			a->n = sp_min(a->n, a->repeats * a->plan->n_rounds);
 			break;
 		}
 	}
@@ -331,7 +332,7 @@ static int count_all(struct sp_stat_all *a, struct options *opt, char **command)
 /* Return the first exit status that is not 0. */
 static int status_of(const struct sp_stat_all *a)
 {
-	for (uint32_t i = 0; i < a->n; i++)
+	for (uint32_t i = 0; i < a->n_begun; i++)
 		if (a->run[i].child.status)
 			return a->run[i].child.status;
 	return 0;

@@ -403,10 +403,9 @@ bool sp_stat_open_rings(struct sp_stat_counters *c, uint32_t n_cpus, const int *
 
 /* ---- reading ------------------------------------------------------------ */
 
-/* Compare the time that a counter ran with the clock on the same CPU; they differ by context
- * switches. A single thread's counter that never ran counted nothing: in a short life the slack
- * would hide this. */
-static bool ran_enough(uint64_t running, uint64_t clock, bool own)
+/* The slack is for context switches. A single thread's counter that never ran counted nothing: in
+ * a short life the slack would hide this. */
+bool sp_stat_ran_enough(uint64_t running, uint64_t clock, bool own)
 {
 	return running + (own ? OWN_SLACK_NS : SLACK_NS) + clock / 100 >= clock &&
 	       (running || !clock || !own);
@@ -440,7 +439,8 @@ static bool read_event(const struct sp_stat_counters *c, const int *fds, uint32_
 			continue;
 		ran += is[2];
 		on = is[1] < on ? is[1] : on;
-		enough = enough && ran_enough(is[2], (uint64_t)value[k * c->n + c->clock], own);
+		enough = enough &&
+			 sp_stat_ran_enough(is[2], (uint64_t)value[k * c->n + c->clock], own);
 	}
 	return enough || (own && ran && ran >= on);
 }

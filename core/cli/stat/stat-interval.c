@@ -82,9 +82,15 @@ static void add_row(struct sp_stat_interval *i, double s, int cpu, const struct 
 }
 
 /* Return whether the event is a sum of native events and counted in this run. */
-static bool has_rows(const struct sp_stat_event *e, uint32_t round)
+static bool has_rows(const struct sp_stat_interval *i, const struct sp_stat_counters *c,
+		     const struct sp_stat_event *e)
 {
-	return !e->formula && !e->is_machine_wide && e->round == round;
+	if (e->formula || e->is_machine_wide || e->round != c->round)
+		return false;
+	for (uint32_t t = 0; t < e->n; t++)
+		if (c->refused[e->native[t]] || i->is_partial[e->native[t]])
+			return false;
+	return true;
 }
 
 /* Keep the values of all events of the plan as one reading. */
@@ -117,7 +123,7 @@ static void cpu_rows(struct sp_stat_interval *i, const struct sp_stat_counters *
 	for (uint32_t e = 0; e < c->plan->n_events; e++) {
 		const struct sp_stat_event *event = &c->plan->event[e];
 
-		if (!has_rows(event, c->round))
+		if (!has_rows(i, c, event))
 			continue;
 		value[e] = sp_stat_value(event, now) - sp_stat_value(event, before);
 		add_row(i, (double)(ns - i->start_ns) / 1e9, c->cpu[cpu], event, value[e]);
@@ -132,7 +138,8 @@ static bool has_value(const struct sp_stat_counters *c, const struct sp_machine_
 {
 	return e->io_line ? c->io.n && !c->io.wrong
 			  : e->is_machine_wide && b->pid &&
-				    !b->answer.failed[e - c->plan->event];
+				    !b->answer.failed[e - c->plan->event] &&
+				    !b->answer.ended_early[e - c->plan->event];
 }
 
 /* Add rows if the machine's events have counted anything; a gauge always has one. */
@@ -149,6 +156,8 @@ static void machine_rows(struct sp_stat_interval *i, const struct sp_stat_counte
 	for (uint32_t e = 0; e < c->plan->n_events; e++) {
 		int64_t now;
 
+		if (b->answer.ended_early[e] && !i->ended_ns[e])
+			i->ended_ns[e] = ns;
 		if (!has_value(c, b, &event[e]))
 			continue;
 		now = event[e].io_line ? sp_stat_io_value(c, &event[e]) : b->answer.value[e];
@@ -166,27 +175,42 @@ static void machine_rows(struct sp_stat_interval *i, const struct sp_stat_counte
 		keep(i, c, c->n_cpus, ns, value);
 }
 
+/* Add the values of a CPU's counters, of one thread or of all. Returns the time that was run
+ * there. */
+static int64_t add_values(struct sp_stat_interval *i, const struct sp_stat_counters *c,
+			  const int *fd, int64_t *sum)
+{
+	uint64_t is[3], clock = 0;
+
+	/* The time source comes first: others are compared with it. */
+	for (uint32_t k = 0; k < c->n; k++) {
+		uint32_t n = k == 0 ? c->time_source : k - (k <= c->time_source);
+		ssize_t got = fd[n] < 0 ? 0 : read(fd[n], is, sizeof(is));
+
+		if (got < (ssize_t)(2 * sizeof(is[0])))
+			continue;
+		sum[n] += (int64_t)is[0];
+		clock = k == 0 ? is[1] : clock;
+		if (got == (ssize_t)sizeof(is) && !sp_stat_ran_enough(is[2], clock, false))
+			i->is_partial[n] = true;
+	}
+	return (int64_t)clock;
+}
+
 /* Read one CPU's counters. Their values never decrease. */
-static void read_cpu(const struct sp_stat_counters *c, uint32_t cpu, const int64_t *before,
+static void read_cpu(struct sp_stat_interval *i, const struct sp_stat_counters *c, uint32_t cpu,
 		     int64_t *now)
 {
-	uint64_t is[3];
+	const int64_t *before = i->before + cpu * c->n;
 	int64_t ns = 0;
 
-	for (uint32_t n = 0; n < c->n; n++) {
-		int64_t sum = 0;
-
-		for (uint32_t i = 0; i < (c->attached_fd ? c->n_attached_fd : 1); i++) {
-			int fd = (c->attached_fd ? c->attached_fd[i] : c->fd)[cpu * c->n + n];
-
-			if (fd < 0 || read(fd, is, sizeof(is)) < (ssize_t)(2 * sizeof(is[0])))
-				continue;
-			sum += (int64_t)is[0];
-			ns += n == c->time_source ? (int64_t)is[1] : 0;
-		}
-		sum = n == c->clock ? ns : sum;
-		now[n] = sum > before[n] ? sum : before[n];
-	}
+	memset(now, 0, c->n * sizeof(*now));
+	for (uint32_t k = 0; k < (c->attached_fd ? c->n_attached_fd : 1); k++)
+		ns += add_values(i, c, (c->attached_fd ? c->attached_fd[k] : c->fd) + cpu * c->n,
+				 now);
+	now[c->clock] = ns;
+	for (uint32_t n = 0; n < c->n; n++)
+		now[n] = sp_max(now[n], before[n]);
 }
 
 void sp_stat_interval_begin(struct sp_stat_interval *i, const struct sp_stat_counters *c,
@@ -198,6 +222,7 @@ void sp_stat_interval_begin(struct sp_stat_interval *i, const struct sp_stat_cou
 	i->start_ns = start_ns;
 	i->next_ns = sp_boot_ns() + i->ms * 1000000ull;
 	i->before = sp_check_alloc(calloc((size_t)c->n_cpus * c->n + 1, sizeof(*i->before)));
+	i->is_partial = sp_check_alloc(calloc(c->n + 1, sizeof(*i->is_partial)));
 	i->kept = sp_check_alloc(calloc(c->n_cpus + 1, sizeof(*i->kept)));
 	i->text = sp_check_alloc(malloc(TEXT_MOST));
 	if (i->csv)
@@ -225,9 +250,12 @@ void sp_stat_interval_sample(struct sp_stat_interval *i, const struct sp_stat_co
 	while (i->next_ns <= now)	/* one sample replaces missed ones, at the intended times */
 		i->next_ns += i->ms * 1000000ull;
 	ns = sp_now_ns();
+	if (ended)
+		for (uint32_t n = 0; n < c->n; n++)
+			i->is_partial[n] = i->is_partial[n] || c->is_partial[n];
 	for (uint32_t k = 0; k < c->n_cpus; k++) {
 		if (!ended)
-			read_cpu(c, k, i->before + k * c->n, value);
+			read_cpu(i, c, k, value);
 		cpu_rows(i, c, k, sp_max(ns, i->start_ns), ended ? c->value + k * c->n : value);
 	}
 	machine_rows(i, c, sp_max(ns, i->start_ns), ended);

@@ -2,9 +2,11 @@
  * store.
  *
  * A row has the counts since the row before, so that the rows of a CPU add up to its count; a row
- * of a gauge has its value. The
- * command does not wait for a slow terminal or pipe while the program runs. Rows wait in memory;
- * those that do not fit are dropped and counted.
+ * of a gauge has its value. An event that is found not to be counted has no further rows: not
+ * permitted, a shared counter, a gauge that can no longer be read.
+ *
+ * The command does not wait for a slow terminal or pipe while the program runs. Rows wait in
+ * memory; those that do not fit are dropped and counted.
  */
 #pragma once
 
@@ -20,6 +22,9 @@ struct sp_stat_interval {
 	int64_t *before;		/* [n_cpus][n] last values */
 	struct sp_machine_events *machine_events;
 	int64_t machine_before[SP_STAT_EVENTS];
+	/* CLOCK_REALTIME of the first row without a gauge that could not be read to the end; 0 */
+	uint64_t ended_ns[SP_STAT_EVENTS];
+	bool *is_partial;		/* [n] the counter did not run all the time */
 	struct sp_stat_tick {
 		uint64_t ns;		/* CLOCK_REALTIME */
 		/* index into cpu[] of the counters; n_cpus: machine-wide events */

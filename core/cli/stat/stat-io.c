@@ -123,7 +123,9 @@ void sp_stat_io_begin(struct sp_stat_counters *c, int pid, int tid, bool waits)
 				    : "not counted: a process had ended before counting began";
 		return;
 	}
-	if (!tid)
+	if (tid)
+		io->is_of_threads = true;
+	else
 		find_children(io, pid);
 	if (waits) {			/* the child will read that it is released */
 		of->before[0]++;

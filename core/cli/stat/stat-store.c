@@ -35,12 +35,18 @@ struct store_writer {
  * round. */
 static const char *reason_not_counted(const struct sp_stat_all *a, const struct sp_stat_event *e)
 {
+	const struct sp_stat_answer *answer;
+
 	if (e->round >= a->plan->n_rounds)
 		return "not counted: too few counters; name fewer events, or let them take turns "
 		       "(-r 1 runs the program once for each turn)";
-	for (uint32_t i = 0; i < a->n && sp_stat_is_of_papi(e); i++)
-		if (a->run[i].machine_events.answer.failed[e - a->plan->event])
-			return a->run[i].machine_events.answer.wrong;
+	if (e->round >= a->n)
+		return "not counted: interrupted before its turn";
+	for (uint32_t i = 0; i < a->n && sp_stat_is_of_papi(e); i++) {
+		answer = &a->run[i].machine_events.answer;
+		if (answer->failed[e - a->plan->event])
+			return answer->wrong[e - a->plan->event];
+	}
 	for (uint32_t i = 0; i < a->n && e->io_line; i++) {
 		if (!a->run[i].c.io.n)
 			return "not counted: a control group has no such file of its io; name a "
@@ -201,7 +207,8 @@ static void note_events(struct store_writer *m)
 		struct sp_bytes text = { 0 };
 
 		for (uint32_t i = 0; i < p->n_events && p->event[e].why_not; i++) {
-			if (p->event[i].why_not != p->event[e].why_not)
+			if (!p->event[i].why_not ||
+			    strcmp(p->event[i].why_not, p->event[e].why_not) != 0)
 				continue;
 			if (i < e)
 				break;	/* in an earlier note */
@@ -221,6 +228,7 @@ static void note_events(struct store_writer *m)
  * counters were opened. Two identical clocks that start together agree to the nanosecond. */
 static void note_elsewhere(struct store_writer *m)
 {
+	const struct sp_stat_attached *of = &m->all->run[0].attached;
 	uint64_t elsewhere = 0, twice = 0, all = 0;
 
 	for (uint32_t i = 0; i < m->all->n; i++) {
@@ -232,7 +240,7 @@ static void note_elsewhere(struct store_writer *m)
 										      : 0;
 		all += whole;
 	}
-	m->whole = !elsewhere && !twice;
+	m->whole = !elsewhere && !twice && !of->unclear && !of->unproven && !of->refused;
 	if (twice)
 		note(m,
 		     "%.3f of %.3f ms were counted twice, for threads that were created while "
@@ -328,20 +336,29 @@ static void note_gauges(struct store_writer *m)
 		for (uint32_t e = 0; e < p->n_events; e++)
 			if (a->ended_early[e])
 				note(m, "%s was not read to the end: %s", p->event[e].name,
-				     a->wrong + strlen("not counted: "));
+				     a->wrong[e] + strlen("not counted: "));
 	}
 }
 
 static void note_io(struct store_writer *m)
 {
+	bool threads = false, children = false;
 	uint64_t missed_ns = 0;
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < m->all->n; i++) {
 		missed_ns = sp_max(missed_ns, m->all->run[i].c.io.missed_ns);
 		n += m->all->run[i].c.io.n_gone;
+		threads = threads || m->all->run[i].c.io.is_of_threads;
+		children = children || (m->all->run[i].c.io.n &&
+					m->all->run[i].who.n_processes > m->all->run[i].c.io.n);
 	}
 	m->whole = m->whole && !missed_ns && !n;
+	if (threads)
+		note_text(m, "io of -t is that of the named threads, not of threads and processes "
+			     "that they start");
+	else if (children)
+		note_text(m, "io of processes for which their parent did not wait is not included");
 	if (n)
 		note(m,
 		     "%u child process%s already ran when counting began, and ended: all of %s io "
@@ -356,12 +373,16 @@ static void note_io(struct store_writer *m)
 
 static void note_end(struct store_writer *m)
 {
+	uint32_t left_out = m->all->n_begun - m->all->n;
 	int signal = 0;
 
-	for (uint32_t i = 0; i < m->all->n && !signal; i++)
+	for (uint32_t i = 0; i < m->all->n_begun && !signal; i++)
 		signal = m->all->run[i].child.signal;
 	if (signal)
 		note(m, "the program was ended by signal %d (%s)", signal, strsignal(signal));
+	if (left_out)
+		note(m, "interrupted before all events had their turn: the last %s not included",
+		     left_out == 1 ? "run is" : "runs are");
 }
 
 static void note_rows(struct store_writer *m)
@@ -421,8 +442,6 @@ static void note_attached(struct store_writer *m)
 		note_text(m, "none of the threads ran while they were counted");
 	if (r->why_no_cpus)
 		note_text(m, r->why_no_cpus);
-	if (a->unclear || a->unproven)
-		m->whole = false;
 	if (a->unclear)
 		note(m,
 		     "%u %s busy in the kernel for all of five seconds while counters were opened: "
@@ -667,6 +686,14 @@ static uint32_t add_machine_events(struct store_writer *m)
 	return n;
 }
 
+/* Return whether the tick has that index, and a value of the event. */
+static bool is_reading_of(const struct sp_stat_interval *i, uint32_t tick, uint32_t index,
+			  uint32_t event)
+{
+	return i->tick[tick].cpu == index &&
+	       (!i->ended_ns[event] || i->tick[tick].ns < i->ended_ns[event]);
+}
+
 /* Write the rows of -I with that index; event: those of the relation. */
 static sp_off append_readings(struct store_writer *m, uint32_t index, const uint32_t *event,
 			      uint32_t k)
@@ -679,9 +706,9 @@ static sp_off append_readings(struct store_writer *m, uint32_t index, const uint
 	sp_off newest = 0;
 
 	for (uint32_t t = 0; t < i->n; t++)
-		left += i->tick[t].cpu == index;
+		left += is_reading_of(i, t, index, m->event[*event]);
 	for (uint32_t t = 0; t < i->n; t++) {
-		if (i->tick[t].cpu != index)
+		if (!is_reading_of(i, t, index, m->event[*event]))
 			continue;
 		if (n == chunk.room) {
 			newest = sp_compact_readings(&m->c, &chunk, newest, left, i->tick[t].ns);

@@ -76,6 +76,7 @@ bool sp_ring_each(void *ring, uint32_t pages, sp_ring_take take, void *arg);
 
 struct sp_stat_io {
 	uint32_t n;			/* processes or threads; 0: no event of io is wanted */
+	bool is_of_threads;
 	struct sp_stat_io_of {
 		int fd;
 		int64_t before[SP_IO_EVENTS], now[SP_IO_EVENTS];
@@ -210,6 +211,10 @@ long sp_stat_open_for(struct sp_stat_counters *c, uint32_t i, pid_t thread, int 
 void sp_stat_read_all(const struct sp_stat_counters *c, const int *fd, bool own, int64_t *value,
 		      bool *is_partial);
 void sp_stat_read(struct sp_stat_counters *c);
+
+/* Compare the time that a counter ran with the clock on the same CPU: did it run all the time?
+ * own: it counts a single thread. */
+bool sp_stat_ran_enough(uint64_t running, uint64_t clock, bool own);
 void sp_stat_close(struct sp_stat_counters *c);
 
 /* Return whether the program finds as many locked pages as without rows. */
@@ -407,9 +412,11 @@ struct sp_stat_all {
 	struct sp_stat_plan *plan;
 	struct sp_stat_topo topo;
 	char **argv;
-	/* number of runs; each event is counted in `repeats` of them */
+	/* number of runs; each event is counted in `repeats` of them, or if the first turns were
+	 * interrupted, at most in one */
 	uint32_t n;
 	uint32_t repeats;
+	uint32_t n_begun;		/* n, and those of interrupted turns, which are left out */
 	struct sp_stat_run *run;
 };
 
