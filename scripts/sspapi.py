@@ -70,9 +70,9 @@ def to_hatchet(path, *more, command=None):
     stores = [os.fspath(one) for one in (path,) + more]
     text = _report(stores, command, "--per-callsite", "-f", "json").decode("utf-8", "surrogateescape")
     dump = json.loads(text)
-    if not any(level["rows"] for level in dump["levels"]):
-        raise ValueError(f"{path}: no counts by call site (SSPAPI_CALLSITES=0)")
     events = [event["name"] for event in dump["events"] if event["kind"] != "gauge"]
+    if not events or not any(relation["intervals"] for relation in dump["relations"]):
+        raise ValueError(f"{path}: no counts by call site (SSPAPI_CALLSITES=0)")
     frame_of_calls = hatchet.GraphFrame.from_literal(_tree_of_calls(dump, events))
     frame_of_calls.exc_metrics, frame_of_calls.default_metric = events, events[0]
     return frame_of_calls
@@ -177,9 +177,8 @@ class _Dump:
 
     def pu(self, process, cpu):
         """The component of a CPU, of the machine that the process ran on."""
-        machines = [c["id"] for c in self.component.values() if c["type"] == "Machine"]
-        which = process.get("machine", 0)
-        return self.cpus.get((machines[which] if which is not None and which < len(machines) else None, cpu))
+        machines = (c["id"] for c in self.component.values() if c["type"] == "Machine")
+        return self.cpus.get((process["machine"] if "machine" in process else next(machines, None), cpu))
 
 
 def _frame(frame):
@@ -257,6 +256,8 @@ def _functions(site):
 def _between(begin, end):
     """The path of the function that ran between two calls: the innermost that both calls were in."""
     path = []
+    if end is None:
+        return ("other",)               # no call site is known
     for one, other in zip(begin or end, end):
         if one[0] != other[0]:
             return (*path, f"{one[0]} \u2192 {other[0]}")
@@ -279,20 +280,20 @@ def _tree_of_calls(dump, events):
             (node(path[:-1])["children"] if path[1:] else roots).append(nodes[path])
         return nodes[path]
 
-    for level in dump["levels"]:
-        for row in level["rows"]:
-            metrics = node(_between(sites.get(row["from"]), sites[row["to"]]))["metrics"]
-            for name, total in row["total"].items():
-                metrics[name] += total
-                metrics[name + " (proven)"] += row["exact"].get(name, 0)
     for relation in dump["relations"]:
         host = lists.processes.get(relation.get("process"), lists.process)["host"]
         places = relation.get("places", [None] * len(relation["events"]))
         for at in relation["intervals"]:
-            path = _between(sites.get(at["from"]), sites[at["to"]])
-            for event, place, total in zip(relation["events"], places, at["total"]):
-                if place is None and at["cpu"] is not None and lists.events[event]["kind"] != "gauge":
-                    of_cpu = cpus.setdefault((path, lists.events[event]["name"]), {})
+            path = _between(sites.get(at["from"]), sites.get(at["to"]))
+            metrics = node(path)["metrics"]
+            for event, place, total, exact in zip(relation["events"], places, at["total"], at["exact"]):
+                name = lists.events[event]["name"]
+                if name not in metrics or total is None:        # a gauge
+                    continue
+                metrics[name] += total
+                metrics[name + " (proven)"] += exact
+                if place is None and at["cpu"] is not None:
+                    of_cpu = cpus.setdefault((path, name), {})
                     of_cpu[host, at["cpu"]] = of_cpu.get((host, at["cpu"]), 0) + total
     for (path, name), of_cpu in cpus.items():
         counts = of_cpu.values()

@@ -83,4 +83,25 @@ for rows in cpu machine rank thread set; do
 	done
 done
 
+# One rank whose program starts another one.
+SSPAPI_OUTPUT=$tmp/started.%p.sspapi run_shim started env OMPI_COMM_WORLD_RANK=0 \
+	sh -c '"$0" EV_A && "$0" EV_A' "$scenes/one"
+# lines LEVEL LEVEL STORE...: the lines of the CSV
+lines() {
+	a=$1 b=$2
+	shift 2
+	"$sspapi" report -f csv "--per-$a" "--per-$b" "$@" | sort
+}
+for pair in "numa core" "numa cpu" "numa package" "package core" "machine numa"; do
+	# shellcheck disable=SC2086 # two words
+	check "CSV, $pair: the same keys in both orders" is_equal "$(lines $pair many.sspapi)" \
+		"$(lines ${pair#* } ${pair% *} many.sspapi)"
+done
+check "and each line has its core" is_equal \
+	"$(lines numa core many.sspapi | cut -d, -f11-13 | sort -u | wc -l)" \
+	"$(lines core numa many.sspapi | cut -d, -f11-13 | sort -u | wc -l)"
+for level in process thread; do
+	is "CSV, $level of a rank: the same keys in both orders" "$(lines rank $level started.*.sspapi)" \
+		"$(lines $level rank started.*.sspapi)"
+done
 done_testing

@@ -102,6 +102,9 @@ SSPAPI_OUTPUT=$tmp/seen.sspapi run_shim seen env FAKE_PAPI_SCRIPT="$tmp/seen.scr
 	SSPAPI_OUTPUT=$tmp/moves.sspapi run_shim moves env SSPAPI_ATTRIBUTION=reading "$scenes/ops" \
 		cpu=0 set=EV_A start show=5 read cpu=1 show=9 stop
 	"$sspapi" report -o "$tmp/moves.html" "$tmp/moves.sspapi"
+	# A CPU's event, and those of packages and of the machine.
+	SSPAPI_OUTPUT=$tmp/kinds.sspapi run_shim kinds "$scenes/kinds"
+	"$sspapi" report -o "$tmp/kinds.html" "$tmp/kinds.sspapi"
 }
 
 # -o

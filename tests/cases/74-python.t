@@ -38,6 +38,16 @@ if [ "$REAL_PAPI" = yes ]; then
 		"$(python3 same.py "$sspapi" counted 2>&1)" "counted True True True"
 fi
 
+# Two machines, whose CPUs 1 are in other cores.
+SSPAPI_OUTPUT=$tmp/here.sspapi SSPAPI_TOPOLOGY='synthetic:pack:1 core:2 pu:1' run_shim here \
+	"$scenes/one" EV_A
+SSPAPI_OUTPUT=$tmp/there.sspapi SSPAPI_TOPOLOGY='synthetic:pack:2 core:1 pu:2' run_shim there \
+	"$scenes/one" EV_A
+"$sspapi" merge -o machines.sspapi here.sspapi there.sspapi
+dumps machines
+is "of two machines: each process has its own machine's places" \
+	"$(python3 same.py "$sspapi" machines 2>&1)" "machines True True True"
+
 cat >kinds.py <<'END'
 import sys, sspapi
 rows = sspapi.read("process.csv")
@@ -126,6 +136,12 @@ END
 export PYTHONIOENCODING=utf-8
 PYTHONPATH=stand-in:$PYTHONPATH python3 calls.py "$sspapi" merged.sspapi >calls.out 2>&1
 check "to_hatchet: call paths, sums and statistics of CPUs" diff calls.expected calls.out
+SSPAPI_CALLSITES=0 SSPAPI_OUTPUT=$tmp/siteless.sspapi run_shim siteless "$scenes/one" EV_A
+SSPAPI_OUTPUT=$tmp/sites.sspapi run_shim sites "$scenes/one" EV_A
+says 'ValueError: siteless.sspapi: no counts by call site' \
+	"import sys; sys.path.insert(0, 'stand-in'); sspapi.to_hatchet('siteless.sspapi', command='$sspapi')"
+is "to_hatchet: of processes with call sites and without: all counts" "$(PYTHONPATH=stand-in:$PYTHONPATH python3 \
+	-c "import sspapi; print(sum(row['EV_A'] for row in sspapi.to_hatchet('sites.sspapi', 'siteless.sspapi', command='$sspapi').rows.values()))" 2>&1)" 24
 cat >between.py <<'END'
 from sspapi import _between
 for calls in (([("main", 1), ("a", 2)], [("main", 1), ("b", 3)]), ([("main", 1), ("a", 2)], [("main", 1), ("a", 4)]),

@@ -48,6 +48,13 @@ is "CSV: a header, rows, nothing else" \
 check "with all that it counted" test "$(awk -F, 'NR > 1 { n += $4 } END { print n }' csv.err)" \
 	-ge 300
 
+# A count after a pause is of the interval before it, not of the whole pause.
+run pause "$sspapi" stat -I 10 -e page-faults -o pause.sspapi sh -c 'sleep 0.5; exec "$0" pages 300' \
+	"$apps/counted"
+"$sspapi" report --readings -f csv pause.sspapi | awk -F, 'NR > 1 { print $7, $10 }' | sort -n >pause
+is "after a pause: zeros in the store, not on the screen" "$(awk '$3 == "CPU" && $5 == 0' pause.err) $(awk '
+	$2 > most { most = $2; long = $1 - last } { last = $1 } END { print long < 3e8 }' pause)" " 1"
+
 # Events that turn out not to be counted have no further rows.
 run shared env NARROW_SHARED=1 LD_PRELOAD="${LD_PRELOAD-}${LD_PRELOAD:+:}$preloads/narrow.so" "$sspapi" \
 	stat -I 5 -e cycles,page-faults sh -c 'while [ "$(grep -c " PAGE-FAULTS$" shared.err)" -lt 30 ]; do

@@ -274,3 +274,12 @@ if (-e "$folder/moves.html") {
 	is('not proven: the cells of the CPU have the mark', $page->run('[...document.querySelectorAll("td.heat:not(.none), .leaf:not(.none) .number")].map(e => e.textContent).join()'), '5,56 %,~ 4,44 %,5,~ 4');
 	no_complaint('not proven');
 }
+
+if (-e "$folder/kinds.html") {
+	$page->open("$folder/kinds.html", 1280, 800);
+	my $heat = $table->('call sites by CPU');
+	is('the heat map has CPUs only, and their counts', $page->run("(t => [...t.tHead.rows[0].cells].map(c => c.textContent).slice(1).join())($heat)")
+		. ' ' . join(' ', map { join ',', (split /\|/)[1 .. 3] } split /\n/, rows($heat)),
+		"total,CPU 0,CPU 1 7,7,\x{2013} 5,\x{2013},~ 5 0,\x{2013},0 0,\x{2013},0");
+	no_complaint('kinds of events');
+}

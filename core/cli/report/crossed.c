@@ -109,7 +109,7 @@ const struct sp_level_row *sp_crossed_cell(const struct sp_crossed *x, uint32_t 
 	return sp_levels_crossing(&x->cells, x->rows.order[i], x->columns.order[k]);
 }
 
-/* The component that is part of the other, or the only one. */
+/* The component that is part of the other, or the only one. Memory is outside the tree. */
 static int32_t inner(const struct sp_model *m, int32_t a, int32_t b)
 {
 	if (a < 0 || b < 0)
@@ -117,7 +117,10 @@ static int32_t inner(const struct sp_model *m, int32_t a, int32_t b)
 	for (int32_t c = b; c >= 0; c = sp_parent(m, (uint32_t)c))
 		if (c == a)
 			return b;
-	return a;
+	for (int32_t c = a; c >= 0; c = sp_parent(m, (uint32_t)c))
+		if (c == b)
+			return a;
+	return m->component[a].flags & SP_COMPONENT_MEMORY ? b : a;
 }
 
 struct sp_level_row sp_crossed_whole(const struct sp_crossed *x, const struct sp_level_row *cell)
@@ -130,7 +133,10 @@ struct sp_level_row sp_crossed_whole(const struct sp_crossed *x, const struct sp
 	w.cpu = a->cpu != SP_NO_CPU ? a->cpu : b->cpu;
 	w.tid = a->tid >= 0 ? a->tid : b->tid;
 	w.thread = *a->thread ? a->thread : b->thread;
-	w.process = a->process >= 0 ? a->process : b->process;
+	/* A rank has the process that began first. */
+	w.process = a->process >= 0 && (x->rows.level->what != SP_LEVEL_RANK || b->process < 0)
+			    ? a->process
+			    : b->process;
 	w.machine = a->machine >= 0 ? a->machine : b->machine;
 	w.from = a->to ? a->from : b->from;
 	w.to = a->to ?: b->to;

@@ -93,22 +93,33 @@ static bool has_rows(const struct sp_stat_interval *i, const struct sp_stat_coun
 	return true;
 }
 
-/* Keep the values of all events of the plan as one reading. */
-static void keep(struct sp_stat_interval *i, const struct sp_stat_counters *c, uint32_t cpu,
-		 uint64_t ns, const int64_t *value)
+/* Keep the values of all events of the plan as one reading. Returns false if there are too many. */
+static bool keep_one(struct sp_stat_interval *i, uint32_t n, uint32_t cpu, uint64_t ns,
+		     const int64_t *value)
 {
-	uint32_t n = c->plan->n_events;
-
-	if (i->kept[cpu] >= i->most) {
-		i->refused++;
-		return;
-	}
+	if (i->kept[cpu] >= i->most)
+		return false;
 	i->kept[cpu]++;
+	i->kept_ns[cpu] = ns;
 	i->tick = sp_grow_array(i->tick, &i->room, i->n + 1, sizeof(*i->tick));
 	i->value = sp_grow_array(i->value, &i->value_room, i->n_values + n, sizeof(*i->value));
 	i->tick[i->n++] = (struct sp_stat_tick){ ns, cpu, i->n_values };
 	memcpy(i->value + i->n_values, value, n * sizeof(*value));
 	i->n_values += n;
+	return true;
+}
+
+/* Keep a row as a reading. Zeros go before it if the sample before had no row: its counts are those
+ * since that sample. */
+static void keep(struct sp_stat_interval *i, const struct sp_stat_counters *c, uint32_t cpu,
+		 uint64_t ns, const int64_t *value)
+{
+	static const int64_t zeros[SP_STAT_EVENTS];
+	uint32_t n = c->plan->n_events;
+
+	if (i->kept_ns[cpu] < i->sampled_ns)
+		keep_one(i, n, cpu, i->sampled_ns, zeros);
+	i->refused += !keep_one(i, n, cpu, ns, value);
 }
 
 /* Add rows if the CPU counted anything. Ignore the clock: a control group's time passes while
@@ -223,6 +234,7 @@ void sp_stat_interval_begin(struct sp_stat_interval *i, const struct sp_stat_cou
 	i->next_ns = sp_boot_ns() + i->ms * 1000000ull;
 	i->before = sp_check_alloc(calloc((size_t)c->n_cpus * c->n + 1, sizeof(*i->before)));
 	i->is_partial = sp_check_alloc(calloc(c->n + 1, sizeof(*i->is_partial)));
+	i->kept_ns = sp_check_alloc(calloc(c->n_cpus + 1, sizeof(*i->kept_ns)));
 	i->kept = sp_check_alloc(calloc(c->n_cpus + 1, sizeof(*i->kept)));
 	i->text = sp_check_alloc(malloc(TEXT_MOST));
 	if (i->csv)
@@ -259,5 +271,6 @@ void sp_stat_interval_sample(struct sp_stat_interval *i, const struct sp_stat_co
 		cpu_rows(i, c, k, sp_max(ns, i->start_ns), ended ? c->value + k * c->n : value);
 	}
 	machine_rows(i, c, sp_max(ns, i->start_ns), ended);
+	i->sampled_ns = sp_max(ns, i->start_ns);
 	sp_stat_interval_put(i, false);
 }

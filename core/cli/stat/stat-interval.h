@@ -35,6 +35,8 @@ struct sp_stat_interval {
 	int64_t *value;			/* [n_values], of the plan's events */
 	uint32_t n_values, value_room;
 	uint64_t *kept;			/* [n_cpus + 1] number of readings; of the machine last */
+	/* CLOCK_REALTIME of the last of these, and of the last sample; 0: none */
+	uint64_t *kept_ns, sampled_ns;
 	uint64_t refused;		/* readings beyond `most` */
 	char *text;			/* waiting rows */
 	size_t used;

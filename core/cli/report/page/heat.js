@@ -43,7 +43,7 @@ function heatCells(columns) {
 function heatSection() {
 	if (!data.crossed)
 		return null;
-	const cpus = [...new Set(data.crossed.cells.map(c => componentOf.get(level('cpu')[c.column].component)).filter(c => c))];
+	const cpus = [...new Set(data.crossed.cells.map(c => componentOf.get(level('cpu')[c.column].component)).filter(c => c?.type === 'PU'))];
 	const columns = heatColumns(cpus), cells = heatCells(columns), rows = [...cells.keys()];
 	const of = (row, c) => cells.get(row).get(c), name = c => hosts.length > 1 ? `${plain(above(c, 'Machine')?.name ?? '')} ${nameOf(c)}` : nameOf(c);
 	let most = 0;
@@ -64,7 +64,7 @@ function heatSection() {
 	table.follow = () => {
 		const kinds = { PU: 'CPU', Core: 'core', Package: 'package', NUMANode: 'memory', Machine: 'host' };
 
-		most = Math.max(...rows.flatMap(row => columns.map(c => Number((of(row, c) && amount(of(row, c), chosen)) ?? 0)))) || 1;
+		most = rows.reduce((m, row) => columns.reduce((n, c) => Math.max(n, Number((of(row, c) && amount(of(row, c), chosen)) ?? 0)), m), 0) || 1;
 		caption.textContent = `${chosen.title} of each call site on each ${kinds[columns[0].type] ?? columns[0].type}`;
 		table.arrange(cols.map(c => Object.assign(c, { most: c.heat || c === total ? 0 : c.most })));
 		table.sort(total, false);
