@@ -327,25 +327,27 @@ static uint64_t step_of(const struct sp_selection *s, const struct sp_row *row, 
 static void kept(struct sp_out *o, const struct sp_selection *s, const struct sp_row *row,
 		 int32_t cpu, uint32_t e, bool *some)
 {
-	uint64_t step = step_of(s, row, cpu), n = 0, sum = 0, ns = 0;
+	uint64_t step = step_of(s, row, cpu), n = 0, ns = 0;
+	int64_t sum = 0;		/* zero as a double as well */
+	enum sp_data_type type = sp_event_type(s->m, row->event[e]);
 	bool since = sp_process_header(s->m, row->process)->stat &&
-		     sp_event_type(s->m, row->event[e]) != SP_FP64;
+		     !sp_event_is_gauge(s->m, row->event[e]);
 	struct sp_kept r = { 0 };
 
 	while (!o->error && sp_row_kept(s->m, row, &r)) {
 		if (r.cpu != cpu)
 			continue;
-		sum = (since ? sum : 0) + (uint64_t)r.value[e];
+		sum = since ? sp_plus(type, sum, r.value[e]) : r.value[e];
 		ns = r.ns;
 		if (++n % step)
 			continue;
 		next_entry(o, cpu, row->event[e], some);
-		entry(o, s, row->event[e], ns, (int64_t)sum, &r);
+		entry(o, s, row->event[e], ns, sum, &r);
 		sum = 0;
 	}
 	if (n % step) {
 		next_entry(o, cpu, row->event[e], some);
-		entry(o, s, row->event[e], ns, (int64_t)sum, &r);
+		entry(o, s, row->event[e], ns, sum, &r);
 	}
 }
 

@@ -105,6 +105,13 @@ SSPAPI_OUTPUT=$tmp/seen.sspapi run_shim seen env FAKE_PAPI_SCRIPT="$tmp/seen.scr
 	# A CPU's event, and those of packages and of the machine.
 	SSPAPI_OUTPUT=$tmp/kinds.sspapi run_shim kinds "$scenes/kinds"
 	"$sspapi" report -o "$tmp/kinds.html" "$tmp/kinds.sspapi"
+	mkdir "$tmp/beside"
+	ln -s "$fake/libpapi.so.7.0" "$tmp/beside/libpapi.so"
+	printf '%s\n' 'component nvml keeps_on_start=1' 'event nvml:::A:device_0:power component=nvml units=mW' \
+		'level nvml:::A:device_0:power 750' >"$tmp/script"
+	run gauge env LD_LIBRARY_PATH="$tmp/beside" FAKE_PAPI_SCRIPT="$tmp/script" "$sspapi" stat -I 5 \
+		-e page-faults,nvml:::A:device_0:power -o "$tmp/gauge.sspapi" sleep 0.1
+	[ "$(status_of gauge)" != 0 ] || "$sspapi" report -o "$tmp/gauge.html" "$tmp/gauge.sspapi"
 }
 
 # -o

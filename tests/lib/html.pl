@@ -256,8 +256,8 @@ END
 	is('rows: a CPU without a row counted 0; rates over their intervals are the counts', $page->run(<<'END'), 'same');
 (() => {
 	const e = data.events.find(x => /PAGE-FAULTS/.test(x.name)), list = readingsOf(e.id), lines = ratesOf(list);
-	const times = new Set(lines.flat().map(r => String(r.ns))), area = lines.flat().reduce((s, r) => s + r.rate * Number(r.ns - r.since) / 1e9, 0);
-	return lines.some(l => l.length !== times.size) ? 'a line without all intervals' : Math.abs(area - Number(e.total)) < 1e-6 * Number(e.total) ? 'same' : `${area}, not ${e.total}`;
+	const last = list.reduce((m, r) => BigInt(r.ns) > m ? BigInt(r.ns) : m, 0n), area = lines.flat().reduce((s, r) => s + r.rate * Number(r.ns - r.since) / 1e9, 0);
+	return lines.some(l => l[l.length - 1].ns < last || l.some((r, i) => i && r.since !== l[i - 1].ns)) ? 'a line with a gap' : Math.abs(area - Number(e.total)) < 1e-6 * Number(e.total) ? 'same' : `${area}, not ${e.total}`;
 })()
 END
 	is('rows: it opens with the leading event', $page->run('data.events[document.querySelector("#reading").value].name === chosen.key ? "leading" : "another"'), 'leading');
@@ -282,4 +282,12 @@ if (-e "$folder/kinds.html") {
 		. ' ' . join(' ', map { join ',', (split /\|/)[1 .. 3] } split /\n/, rows($heat)),
 		"total,CPU 0,CPU 1 7,7,\x{2013} 5,\x{2013},~ 5 0,\x{2013},0 0,\x{2013},0");
 	no_complaint('kinds of events');
+}
+
+if (-e "$folder/gauge.html") {
+	$page->open("$folder/gauge.html", 1280, 800);
+	$page->run('(s => { s.value = [...s.options].find(o => /power/.test(o.textContent)).value; s.dispatchEvent(new Event("change")) })(document.querySelector("#reading"))');
+	is('rows of a gauge: its values, not rates', $page->run('[...document.querySelectorAll(".timeline .tick text.end")].map(t => t.textContent).join()')
+		. $page->run('document.querySelector(".timeline ~ .said").textContent.replace(/.*;/, "")'), '0,200,400,600 values of the gauge');
+	no_complaint('rows of a gauge');
 }

@@ -195,7 +195,7 @@ function readingSection() {
 
 	if (lead)
 		select.value = lead.id;
-	const stat = data.settings.stat, nameOf = r => stat ? `CPU ${r.cpu}` : threadName(r.relation);
+	const stat = data.settings.stat, nameOf = r => stat ? r.cpu == null ? 'the machine' : `CPU ${r.cpu}` : threadName(r.relation);
 	const line = new Timeline(nameOf), place = make('div'), start = BigInt(num(data.process.start_ns));
 
 	function draw() {
@@ -206,7 +206,7 @@ function readingSection() {
 			{ title: e.title, number: true, text: r => e.text(r.value), value: r => r.value, exact: r => e.exactly(r.value) }],
 		list, { search: r => `${nameOf(r)} cpu${r.cpu}.` });
 
-		line.draw(list, e);
+		line.draw(list, e, stat && event.kind !== 'gauge');
 		place.replaceChildren(table.element);
 	}
 	select.addEventListener('change', draw);

@@ -16,20 +16,22 @@ function readingsOf(id) {
 	return list.sort((a, b) => a.ns < b.ns ? -1 : a.ns > b.ns ? 1 : 0);
 }
 
-/* The readings of sspapi stat -I as rates: each is a CPU's count since the previous row, and a CPU without a row counted 0. */
+/* The readings of sspapi stat -I as rates: each is a CPU's count since its reading before (zeros end a pause). After its last one it
+ * counted 0. */
 function ratesOf(list) {
-	const times = [...new Set(data.relations.flatMap(r => r.entries.flatMap(e => e.list.filter(one => one.permanent).map(one => BigInt(num(one.ns))))))]
-		.sort((a, b) => a < b ? -1 : 1);
-	const lines = byKey(list, r => r.cpu);
+	const start = BigInt(num(data.process.start_ns));
+	const end = data.relations.reduce((m, r) => r.entries.reduce((n, e) => e.list.reduce((o, one) =>
+		one.permanent && BigInt(num(one.ns)) > o ? BigInt(num(one.ns)) : o, n), m), 0n);
 
-	return [...lines.values()].map(line => {
-		const at = new Map(line.map(r => [String(r.ns), r]));
+	return [...byKey(list, r => r.cpu).values()].map(line => {
+		const rates = line.map((r, i) => {
+			const ns = BigInt(r.ns), since = i ? BigInt(line[i - 1].ns) : start;
 
-		return times.map((ns, i) => {
-			const since = i ? times[i - 1] : BigInt(num(data.process.start_ns)), r = at.get(String(ns));
-
-			return { ...line[0], value: 0, ...r, ns, since, counted: !!r, rate: Number(r?.value ?? 0) * 1e9 / Math.max(Number(ns - since), 1) };
+			return { ...r, ns, since, counted: true, rate: Number(r.value) * 1e9 / Math.max(Number(ns - since), 1) };
 		});
+		const last = rates[rates.length - 1];
+
+		return last.ns < end ? [...rates, { ...last, value: 0, ns: end, since: last.ns, counted: false, rate: 0 }] : rates;
 	});
 }
 
@@ -69,37 +71,39 @@ class Timeline {
 		this.note = make('p', { class: 'said' });
 		this.legend = make('p', { class: 'legend' });
 		this.element = make('div', null, this.svg, this.legend, this.note);
-		new ResizeObserver(() => this.element.clientWidth !== this.width && this.list && this.draw(this.list, this.event)).observe(this.element);
+		new ResizeObserver(() => this.element.clientWidth !== this.width && this.list && this.draw(this.list, this.event, this.rates)).observe(this.element);
 	}
-	draw(list, event) {
+	/* rates: the values are counts since the reading before */
+	draw(list, event, rates) {
 		const wide = this.width = Math.max(this.element.clientWidth, 280), high = 240, left = 74, bottom = 24;
 		const start = BigInt(num(data.process.start_ns)), ms = r => Number(BigInt(r.ns) - start) / 1e6;
-		const stat = data.settings.stat, valueOf = r => stat ? r.rate : Number(r.value);
-		const series = (stat ? ratesOf(list) : [...byKey(list, r => r.relation).values()]).sort((a, b) => b.length - a.length), shown = series.slice(0, SERIES);
+		const valueOf = r => rates ? r.rate : Number(r.value);
+		const series = (rates ? ratesOf(list) : [...byKey(list, r => r.relation).values()]).sort((a, b) => b.length - a.length), shown = series.slice(0, SERIES);
 		const last = list.reduce((m, r) => Math.max(m, ms(r)), 0) || 1, most = series.flat().reduce((m, r) => Math.max(m, valueOf(r)), 0) || 1;
-		const whole = !stat && !event.scale && list.every(r => Number.isInteger(Number(r.value)));
+		const whole = !rates && !event.scale && list.every(r => Number.isInteger(Number(r.value)));
 		const x = t => left + t / last * (wide - left - 10), y = v => high - bottom - v / most * (high - bottom - 12);
 
 		this.list = list;
 		this.event = event;
+		this.rates = rates;
 		this.svg.setAttribute('viewBox', `0 0 ${wide} ${high}`);
 		this.svg.setAttribute('width', wide);
 		this.svg.setAttribute('height', high);
 		this.svg.setAttribute('aria-label', `${event.title} per reading and thread; the table below has the same numbers`);
 		this.svg.replaceChildren(
 			...ticks(most, whole).map(v => make('g', { class: 'tick' }, make('line', { x1: left, x2: wide - 8, y1: y(v), y2: y(v) }),
-				make('text', { x: left - 6, y: y(v) + 4, class: 'end' }, stat ? `${event.text(event.scale ? v : Math.round(v))}/s` : event.text(v)))),
+				make('text', { x: left - 6, y: y(v) + 4, class: 'end' }, rates ? `${event.text(event.scale ? v : Math.round(v))}/s` : event.text(v)))),
 			...ticks(last).map(t => make('g', { class: 'tick' }, make('text', { x: Math.min(x(t), wide - 28), y: high - 6 }, scaled(t / 1e3, 's')))),
-			...shown.map(s => this.series(s.map(r => ({ r, from: stat ? x(Math.max(ms({ ns: r.since }), 0)) : null, x: x(ms(r)), y: y(valueOf(r)) })), shown.length, wide)));
+			...shown.map(s => this.series(s.map(r => ({ r, from: rates ? x(Math.max(ms({ ns: r.since }), 0)) : null, x: x(ms(r)), y: y(valueOf(r)) })), shown.length, wide)));
 		const cpus = [...new Set(list.map(r => r.cpu))].sort((a, b) => a - b), line = data.settings.stat ? 'CPU' : 'thread', lines = new Set(list.map(this.nameOf)).size;
 
-		this.legend.replaceChildren(...cpus.length > COLOURS ? [] : cpus.map(cpu => make('span', null,
+		this.legend.replaceChildren(...cpus.length > COLOURS || (data.settings.stat && !rates) ? [] : cpus.map(cpu => make('span', null,
 			make('svg', { width: 10, height: 10, viewBox: '0 0 10 10', 'aria-hidden': 'true' }, make('circle', { cx: 5, cy: 5, r: 4, class: colourOf(cpu) })),
 			cpu == null ? ' CPU not known' : ` CPU ${cpu}`)));
 		this.note.textContent = `${grouped(list.length)} reading${list.length === 1 ? '' : 's'} of ${grouped(lines)} ${line}${lines === 1 ? '' : 's'}` +
 			(series.length > SERIES ? `; the ${SERIES} lines with most of them are drawn` : '') +
 			(data.part ? '; with too many for this page, each point stands for several (sspapi report --readings has all)' : '') +
-			(stat ? '; a line is a CPU\'s rate in each interval' :
+			(rates ? '; a line is a CPU\'s rate in each interval' : data.settings.stat ? '; values of the gauge' :
 			'; a point has the colour of its CPU; values are as PAPI returned them, so they begin at 0 after a reset');
 	}
 	series(points, of, wide) {
