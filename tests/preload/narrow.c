@@ -46,7 +46,6 @@ long syscall(long number, ...)
 	attr = *(struct perf_event_attr *)a[0];
 	attr.type = PERF_TYPE_SOFTWARE;
 	attr.config = PERF_COUNT_SW_PAGE_FAULTS;
-	attr.exclude_kernel = 0;
 	fd = real(number, &attr, a[1], a[2], a[3], a[4], a[5]);
 	if (fd >= 0 && fd < FDS)
 		is_hardware[fd] = 1;
