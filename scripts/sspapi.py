@@ -58,7 +58,7 @@ def to_hatchet(path, *more, command=None):
     """The counts by call path as a hatchet.GraphFrame; ImportError where Hatchet is not installed.
 
     A path is a store, a live file or a folder of them.  A node is the function in which a thread was between two PAPI
-    calls, or "alpha \u2192 beta" if these lie in two functions.  Its columns are, for each event, "EVENT" and "EVENT (proven)":
+    calls, or "alpha \u2192 beta" if these lie in two functions, or "other" if no call is known.  Its columns are, for each event, "EVENT" and "EVENT (proven)":
     the counts of all CPUs and their proven part.  If CPUs count the event, "EVENT (cpus)" is the number of CPUs that counted
     it there, and "EVENT (min)", "(mean)" and "(max)" are the counts of one of these.  No column has the counts of callees:
     GraphFrame.update_inclusive_columns() adds them.
@@ -68,7 +68,7 @@ def to_hatchet(path, *more, command=None):
     except ImportError as error:
         raise ImportError("sspapi.to_hatchet needs Hatchet (llnl-hatchet), which is not installed") from error
     stores = [os.fspath(one) for one in (path,) + more]
-    text = _report(stores, command, "--per-callsite", "-f", "json").decode("utf-8", "surrogateescape")
+    text = _report(stores, command, "-f", "json").decode("utf-8", "surrogateescape")
     dump = json.loads(text)
     events = [event["name"] for event in dump["events"] if event["kind"] != "gauge"]
     if not events or not any(relation["intervals"] for relation in dump["relations"]):

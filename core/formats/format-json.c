@@ -322,8 +322,8 @@ static uint64_t step_of(const struct sp_selection *s, const struct sp_row *row, 
 	return sp_max((n + s->part->readings - 1) / s->part->readings, 1);
 }
 
-/* Writes the permanent readings, oldest first. Readings of sspapi stat are increments, so one that
- * represents several is their sum. */
+/* Writes the permanent readings, oldest first. Counts of sspapi stat are increments, so one that
+ * represents several is their sum; of a gauge it is the last one. */
 static void kept(struct sp_out *o, const struct sp_selection *s, const struct sp_row *row,
 		 int32_t cpu, uint32_t e, bool *some)
 {

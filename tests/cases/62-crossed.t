@@ -92,16 +92,22 @@ lines() {
 	shift 2
 	"$sspapi" report -f csv "--per-$a" "--per-$b" "$@" | sort
 }
-for pair in "numa core" "numa cpu" "numa package" "package core" "machine numa"; do
-	# shellcheck disable=SC2086 # two words
-	check "CSV, $pair: the same keys in both orders" is_equal "$(lines $pair many.sspapi)" \
-		"$(lines ${pair#* } ${pair% *} many.sspapi)"
-done
+# depends STORE...: the pairs of levels whose lines depend on which of them has the rows
+depends() {
+	of=$places\ process\ rank\ thread\ set\ callsite
+	for rows in $of; do
+		of=${of#* }
+		[ "$of" != "$rows" ] || break
+		for columns in $of; do
+			lines "$rows" "$columns" "$@" >one
+			lines "$columns" "$rows" "$@" >other
+			[ "$(wc -l <one)" -gt 1 ] && cmp -s one other || echo "$rows $columns"
+		done
+	done
+}
+is "CSV: any two levels have the same keys in both orders" "$(depends many.sspapi)" ""
+is "and the processes of a rank" "$(depends started.*.sspapi)" ""
 check "and each line has its core" is_equal \
 	"$(lines numa core many.sspapi | cut -d, -f11-13 | sort -u | wc -l)" \
 	"$(lines core numa many.sspapi | cut -d, -f11-13 | sort -u | wc -l)"
-for level in process thread; do
-	is "CSV, $level of a rank: the same keys in both orders" "$(lines rank $level started.*.sspapi)" \
-		"$(lines $level rank started.*.sspapi)"
-done
 done_testing

@@ -97,7 +97,7 @@ SSPAPI_OUTPUT=$tmp/seen.sspapi run_shim seen env FAKE_PAPI_SCRIPT="$tmp/seen.scr
 	set=PAPI_TOT_INS,PAPI_TOT_CYC start show=6,4 stop set=PAPI_TOT_INS start show=100 stop
 "$sspapi" report -m "$tmp/seen.csv" -o "$tmp/seen.html" "$tmp/seen.sspapi" 2>"$tmp/seen.err"
 
-# A thread that moves between two readings.
+# A thread that moves between two readings; both CPUs are in the topology.
 [ "$(nproc)" = 1 ] || {
 	SSPAPI_OUTPUT=$tmp/moves.sspapi run_shim moves env SSPAPI_ATTRIBUTION=reading "$scenes/ops" \
 		cpu=0 set=EV_A start show=5 read cpu=1 show=9 stop
@@ -105,14 +105,15 @@ SSPAPI_OUTPUT=$tmp/seen.sspapi run_shim seen env FAKE_PAPI_SCRIPT="$tmp/seen.scr
 	# A CPU's event, and those of packages and of the machine.
 	SSPAPI_OUTPUT=$tmp/kinds.sspapi run_shim kinds "$scenes/kinds"
 	"$sspapi" report -o "$tmp/kinds.html" "$tmp/kinds.sspapi"
-	mkdir "$tmp/beside"
-	ln -s "$fake/libpapi.so.7.0" "$tmp/beside/libpapi.so"
-	printf '%s\n' 'component nvml keeps_on_start=1' 'event nvml:::A:device_0:power component=nvml units=mW' \
-		'level nvml:::A:device_0:power 750' >"$tmp/script"
-	run gauge env LD_LIBRARY_PATH="$tmp/beside" FAKE_PAPI_SCRIPT="$tmp/script" "$sspapi" stat -I 5 \
-		-e page-faults,nvml:::A:device_0:power -o "$tmp/gauge.sspapi" sleep 0.1
-	[ "$(status_of gauge)" != 0 ] || "$sspapi" report -o "$tmp/gauge.html" "$tmp/gauge.sspapi"
 }
+# A gauge over time.
+mkdir "$tmp/beside"
+ln -s "$fake/libpapi.so.7.0" "$tmp/beside/libpapi.so"
+printf '%s\n' 'component nvml keeps_on_start=1' 'event nvml:::A:device_0:power component=nvml units=mW' \
+	'level nvml:::A:device_0:power 750' >"$tmp/script"
+run gauge env LD_LIBRARY_PATH="$tmp/beside" FAKE_PAPI_SCRIPT="$tmp/script" "$sspapi" stat -I 5 \
+	-e page-faults,nvml:::A:device_0:power -o "$tmp/gauge.sspapi" sleep 0.1
+[ "$(status_of gauge)" != 0 ] || "$sspapi" report -o "$tmp/gauge.html" "$tmp/gauge.sspapi"
 
 # -o
 run into "$sspapi" report -o "$tmp/rank1.sspapi" "$tmp/rank1.sspapi"
