@@ -15,6 +15,13 @@ echo "$SANITIZE$TEST_SHORT${TEST_UNKNOWN_CPU:+unknown}${AS_USER:+user} make $*" 
 [ -z "$AS_USER" ] || { [ -e ../sspapi/Makefile ] && [ ! -e build ] && [ -z "$USER_FAILS" ] || { echo "make: no rights"; exit 2; }; exit 0; }
 [ -z "$TEST_UNKNOWN_CPU" ] || exit 0
 case $* in
+"-s bench")
+	[ -n "$BENCH" ] || exit 0
+	n=$(grep -c bench "$SAID")
+	rows=$(echo "$BENCH" | cut -d/ -f"$n" | tr ' ' '\n')
+	for row in $rows; do echo "exceeded: a: $row: 3.5, at most 3"; done
+	[ -z "$rows" ] || exit 2
+	exit 0 ;;
 *TESTS=*)
 	for name in $TWICE; do case $* in *TESTS=$name\ *) exit 2 ;; esac; done
 	exit 0 ;;
@@ -92,4 +99,12 @@ is "one that needs root's rights" "$(ended) $(grep '^failed' "$tmp/ci.out")" \
 ci FAILS= TWICE= BROKEN=1
 is "a build that fails" "$(ended)" "1 0 passed, 1 failed"
 check "the other steps are run" grep -q bench "$SAID"
+# bench ROWS/ROWS: what exceeds its budget the first time, and the second
+bench() {
+	ci FAILS= TWICE= BROKEN= BENCH="$1"
+	echo "$(ended) $(grep -E '^(flaky|failed)' "$tmp/ci.out")"
+}
+is "a bench that fails once" "$(bench "x y/")" "0 50 passed, 0 failed flaky: bench: a: x; a: y"
+is "with another row the second time" "$(bench "x/y")" "0 50 passed, 0 failed flaky: bench: a: x"
+is "with the same row" "$(bench "x z/y z x2")" "1 50 passed, 1 failed failed: bench: a: z"
 done_testing

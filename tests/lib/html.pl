@@ -271,15 +271,17 @@ END
 
 if (-e "$folder/moves.html") {
 	$page->open("$folder/moves.html", 1280, 800);
-	is('not proven: the cells of the CPU have the mark', $page->run('[...document.querySelectorAll("td.heat:not(.none), .leaf:not(.none) .number")].map(e => e.textContent).join()'), '5,56 %,~ 4,44 %,5,~ 4');
+	# 5 is not proven either if the kernel preempted the thread.
+	is('not proven: the cells of the CPU have the mark', $page->run('[...document.querySelectorAll("td.heat:not(.none), .leaf:not(.none) .number")].map(e => e.textContent).join()') =~ s/~ 5/5/gr, '5,56 %,~ 4,44 %,5,~ 4');
 	no_complaint('not proven');
 }
 
 if (-e "$folder/kinds.html") {
 	$page->open("$folder/kinds.html", 1280, 800);
 	my $heat = $table->('call sites by CPU');
+	# 7 is not proven either if the kernel preempted the thread.
 	is('the heat map has CPUs only, and their counts', $page->run("(t => [...t.tHead.rows[0].cells].map(c => c.textContent).slice(1).join())($heat)")
-		. ' ' . join(' ', map { join ',', (split /\|/)[1 .. 3] } split /\n/, rows($heat)),
+		. ' ' . join(' ', map { join ',', (split /\|/)[1 .. 3] } split /\n/, rows($heat) =~ s/~ 7/7/gr),
 		"total,CPU 0,CPU 1 7,7,\x{2013} 5,\x{2013},~ 5 0,\x{2013},0 0,\x{2013},0");
 	no_complaint('kinds of events');
 }
