@@ -113,10 +113,21 @@ static void append_reading_sites(struct writing *w, const struct sp_row *row, st
 	}
 }
 
+/* A store without call sites and one whose readings have none are written alike. */
+static bool have_sites(const struct writing *w, const struct sp_row *row)
+{
+	struct sp_kept at = { 0 };
+
+	while (w->m->n_callsites && sp_row_kept(w->m, row, &at))
+		if (site_of(w, at.to))
+			return true;
+	return false;
+}
+
 static sp_off append_readings(struct writing *w, const struct sp_row *row, uint32_t k)
 {
 	uint64_t left = row->kept;
-	struct sp_chunk chunk = { .k = k, .sites = w->m->n_callsites != 0 };
+	struct sp_chunk chunk = { .k = k, .sites = have_sites(w, row) };
 	struct sp_kept at = { 0 }, first = at;
 	sp_off before = 0;
 

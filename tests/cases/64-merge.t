@@ -83,6 +83,14 @@ check "(and there are gauges and readings)" \
 "$sspapi" merge -o x.sspapi s1.sspapi kinds.sspapi
 "$sspapi" merge -o y.sspapi k.sspapi s1.sspapi
 check "every kind of value: the same bytes, merged before or not" cmp x.sspapi y.sspapi
+# The process has call sites; the readings of the other have none.
+SSPAPI_OUTPUT=$tmp/nosites.sspapi run_shim s env SSPAPI_READINGS=permanent SSPAPI_CALLSITES=0 \
+	"$scenes/kinds"
+SSPAPI_OUTPUT=$tmp/sites.sspapi run_shim s "$scenes/one"
+"$sspapi" merge -o both.sspapi nosites.sspapi sites.sspapi
+"$sspapi" merge -o two.sspapi g1.sspapi both.sspapi
+"$sspapi" merge -o three.sspapi g1.sspapi nosites.sspapi sites.sspapi
+check "readings without call sites: the same bytes in groups" cmp two.sspapi three.sspapi
 
 # The merged store in each format.
 for form in text json csv store; do
