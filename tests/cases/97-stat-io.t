@@ -10,6 +10,7 @@ writes() {
 	"$sspapi" report -f json "$1" >io.json
 	json io.json "map { \$_->{total} } grep { \$_->{name} eq 'io:::$2' } @{\$d->{events}}"
 }
+as_user='setpriv --reuid=65534 --regid=65534 --clear-groups'
 program='head -c 100000 /dev/zero | cat >out; head -c 77 /dev/zero >out; exit 3'
 
 run io "$sspapi" stat -e io:::wchar,io:::rchar,page-faults -o io.sspapi sh -c "$program"
@@ -30,11 +31,36 @@ is "-I: the rows are the total" "$(awk '$3 == "process" { n += $4 } END { print 
 if [ "$(id -u)" = 0 ] && plain "as an ordinary user"; then
 	cp "$B"/sspapi "$B"/libsspapi*.so .
 	rm out
-	run user setpriv --reuid=65534 --regid=65534 --clear-groups ./sspapi stat -e io:::wchar \
-		-o user.sspapi sh -c "$program"
+	# shellcheck disable=SC2086 # words
+	run user $as_user ./sspapi stat -e io:::wchar -o user.sspapi sh -c "$program"
 	# (A kernel may not let a user read the file of a process that has ended.)
 	check "as an ordinary user, all or a note" sh -c '[ "$1" = 200077 ] || grep -q "io of the last" "$2"' - \
 		"$(writes user.sspapi wchar)" user.out
+fi
+
+# A user with CAP_PERFMON may count page faults of root's process, but not read its io.
+perfmon="$as_user --inh-caps=+perfmon --ambient-caps=+perfmon"
+# shellcheck disable=SC2086 # words
+if [ "$(id -u)" = 0 ] && plain "of two users" && $perfmon true 2>/dev/null; then
+	mkfifo -m 666 own.go root.go done
+	: >two
+	chmod 666 two
+	$as_user sh -c 'read -r line <own.go; head -c 700 /dev/zero >>two; echo >done; read -r line <own.go' &
+	own=$!
+	sh -c 'read -r line <root.go; head -c 900 /dev/zero >>two' &
+	other=$!
+	$perfmon ./sspapi stat -e io:::wchar,page-faults -o two.sspapi -p $own,$other >two.out 2>two.err &
+	stat=$!
+	await grep -q 'sspapi stat: counting' two.err
+	echo >root.go
+	wait $other
+	echo >own.go
+	cat done
+	kill -TERM $stat
+	wait $stat
+	echo >own.go
+	is "of two processes, one not readable: the other, and a note" \
+		"$(writes two.sspapi wchar) $(grep -c '^- io of 1 process is not included' two.err)" "701 1"
 fi
 
 # notes NAME PATTERN: counts the notes of a store
@@ -56,6 +82,7 @@ cat >parent.pl <<'END'
 		syswrite STDOUT, "x" x 50;
 		while (open my $go, "<", "go") {
 			my $n = <$go> + 0;
+			close $go;	# or what is written next is lost with it
 			last if !$n;
 			syswrite STDOUT, "x" x $n;
 			open my $went, ">", "went";

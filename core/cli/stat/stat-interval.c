@@ -147,7 +147,7 @@ static void cpu_rows(struct sp_stat_interval *i, const struct sp_stat_counters *
 static bool has_value(const struct sp_stat_counters *c, const struct sp_machine_events *b,
 		      const struct sp_stat_event *e)
 {
-	return e->io_line ? c->io.n && !c->io.wrong
+	return e->io_line ? c->io.n && !sp_stat_io_wrong(c)
 			  : e->is_machine_wide && b->pid &&
 				    !b->answer.failed[e - c->plan->event] &&
 				    !b->answer.ended_early[e - c->plan->event];

@@ -121,6 +121,10 @@ void sp_stat_io_begin(struct sp_stat_counters *c, int pid, int tid, bool waits)
 				    ? "not counted: this kernel does not count io "
 				      "(CONFIG_TASK_IO_ACCOUNTING)"
 				    : "not counted: a process had ended before counting began";
+		io->n_unread++;
+		if (of->fd >= 0)
+			sp_close(of->fd);
+		of->fd = -1;
 		return;
 	}
 	if (tid)
@@ -139,7 +143,7 @@ void sp_stat_io_read(struct sp_stat_counters *c)
 {
 	struct sp_stat_io *io = &c->io;
 
-	for (uint32_t i = 0; i < io->n && !io->wrong; i++) {
+	for (uint32_t i = 0; i < io->n; i++) {
 		struct sp_stat_io_of *of = &io->of[i];
 		int64_t now[SP_IO_EVENTS];
 		uint64_t ns = sp_boot_ns();
@@ -176,6 +180,11 @@ void sp_stat_io_end(struct sp_stat_counters *c)
 		if (io->of[i].fd >= 0)
 			sp_close(io->of[i].fd);
 	}
+}
+
+const char *sp_stat_io_wrong(const struct sp_stat_counters *c)
+{
+	return c->io.n_unread == c->io.n ? c->io.wrong : NULL;
 }
 
 int64_t sp_stat_io_value(const struct sp_stat_counters *c, const struct sp_stat_event *e)

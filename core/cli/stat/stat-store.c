@@ -51,8 +51,8 @@ static const char *reason_not_counted(const struct sp_stat_all *a, const struct 
 		if (!a->run[i].c.io.n)
 			return "not counted: a control group has no such file of its io; name a "
 			       "process (-p)";
-		if (a->run[i].c.io.wrong)
-			return a->run[i].c.io.wrong;
+		if (sp_stat_io_wrong(&a->run[i].c))
+			return sp_stat_io_wrong(&a->run[i].c);
 	}
 	for (uint32_t i = 0; i < a->n; i++)
 		for (uint32_t t = 0; a->run[i].c.round == e->round && t < e->n; t++) {
@@ -343,17 +343,28 @@ static void note_gauges(struct store_writer *m)
 static void note_io(struct store_writer *m)
 {
 	bool threads = false, children = false;
+	const char *wrong = NULL;
 	uint64_t missed_ns = 0;
-	uint32_t n = 0;
+	uint32_t n = 0, n_unread = 0;
 
 	for (uint32_t i = 0; i < m->all->n; i++) {
+		const struct sp_stat_io *io = &m->all->run[i].c.io;
+
+		if (io->n_unread < io->n && io->n_unread > n_unread) {
+			n_unread = io->n_unread;
+			wrong = strchr(io->wrong, ':') + 2;
+		}
 		missed_ns = sp_max(missed_ns, m->all->run[i].c.io.missed_ns);
 		n += m->all->run[i].c.io.n_gone;
 		threads = threads || m->all->run[i].c.io.is_of_threads;
 		children = children || (m->all->run[i].c.io.n &&
 					m->all->run[i].who.n_processes > m->all->run[i].c.io.n);
 	}
-	m->whole = m->whole && !missed_ns && !n;
+	m->whole = m->whole && !missed_ns && !n && !n_unread;
+	if (n_unread)
+		note(m, "io of %u %s%s is not included: %s", n_unread,
+		     threads ? "thread" : "process", n_unread == 1 ? "" : threads ? "s" : "es",
+		     wrong);
 	if (threads)
 		note_text(m, "io of -t is that of the named threads, not of threads and processes "
 			     "that they start");

@@ -83,7 +83,8 @@ struct sp_stat_io {
 		uint64_t read_ns;	/* CLOCK_BOOTTIME of the last reading */
 		uint64_t missed_ns;	/* from then to the first failed one after the end */
 	} *of;
-	const char *wrong;		/* why it is not counted; NULL */
+	uint32_t n_unread;		/* of n: not readable when counting began */
+	const char *wrong;		/* why the last of these is not */
 	/* children that the processes had when counting began: all of their io is included once
 	 * they have been waited for */
 	struct sp_stat_io_child {
@@ -167,6 +168,9 @@ void sp_stat_io_read(struct sp_stat_counters *c);
 
 /* Read them for the last time. */
 void sp_stat_io_end(struct sp_stat_counters *c);
+
+/* Return why no io at all could be read when counting began, or NULL. */
+const char *sp_stat_io_wrong(const struct sp_stat_counters *c);
 
 /* Return the event's count up to the last reading. */
 int64_t sp_stat_io_value(const struct sp_stat_counters *c, const struct sp_stat_event *e);
