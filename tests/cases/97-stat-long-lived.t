@@ -38,6 +38,20 @@ watched() {
 	[ "$(ls -l "/proc/$command/fd" | grep -c perf_event)" -ge $((1 + 2 * 17)) ]
 }
 check "a long-lived process is found" await watched
+# Names are read in each scan of /proc: after its fork it still has the shell's.
+has_name() {
+	for args in /proc/[0-9]*/cmdline; do
+		tr '\0' ' ' <"$args" 2>/dev/null | grep -q "^$apps/counted wait" && return
+	done
+	return 1
+}
+has_read() {
+	awk -v most="$1" '/^syscr/ { exit !($2 > most) }' "/proc/$command/io"
+}
+if await has_name && [ -r /proc/self/io ]; then
+	before=$(awk '/^syscr/ { print $2 }' "/proc/$command/io")
+	await has_read $((before + 50))
+fi
 : >go
 wait "$command"
 is "its status" "$?" 3
