@@ -21,13 +21,17 @@ const struct sp_format *sp_format_by_extension(const char *path)
 {
 	const char *slash = strrchr(path, '/');
 	const char *base = slash ? slash + 1 : path;
-	const char *dot = strrchr(base, '.');
+	const struct sp_format *longest = NULL;	/* .trace.json rather than .json */
 
 	/* ".json" alone is the name of a hidden file, not an extension. */
-	for (unsigned i = 0; dot && dot != base && i < sp_n_formats; i++)
-		if (!strcmp(sp_formats[i].extension, dot))
-			return &sp_formats[i];
-	return NULL;
+	for (unsigned i = 0; i < sp_n_formats; i++) {
+		size_t n = strlen(sp_formats[i].extension);
+
+		if (strlen(base) > n && !strcmp(base + strlen(base) - n, sp_formats[i].extension) &&
+		    (!longest || n > strlen(longest->extension)))
+			longest = &sp_formats[i];
+	}
+	return longest;
 }
 
 const struct sp_format *sp_format_among(const char *formats, unsigned mask, unsigned can)

@@ -138,6 +138,30 @@ for stores in "$tmp/again.sspapi" "$tmp/a.sspapi $tmp/b.sspapi"; do
 	is "trace of $(echo $stores | wc -w): the format, and all counts" \
 		"$(perl "$root/tests/lib/check-trace.pl" "$tmp/trace.json" "$tmp/stores.json" 2>&1)" ""
 done
+# traced NAME=VALUE... ARGUMENT...: traces tests/scenes/ops, and prints the faults
+traced() {
+	rm -f "$tmp"/traced.*
+	SSPAPI_OUTPUT=$tmp/traced.sspapi run_shim ops env SSPAPI_READINGS=permanent "$@" stop
+	"$sspapi" report -o "$tmp/traced.trace.json" "$tmp/traced.sspapi" 2>"$tmp/traced.err"
+	"$sspapi" report -f json -o "$tmp/traced.json" "$tmp/traced.sspapi"
+	perl "$root/tests/lib/check-trace.pl" "$tmp/traced.trace.json" "$tmp/traced.json" 2>&1
+}
+ops="$scenes/ops set=EV_A,EV_B cpu=0 start show=10,1"
+# shellcheck disable=SC2086 # words
+while read -r what words; do
+	is "trace, $what: all counts" "$(traced $ops $words)" ""
+done <<'END'
+restarts read show=40,2 stop start show=500,3
+accums read show=25,2 accum show=7,1 read show=9,1 accum show=30,2 reset show=80,3
+sets-with-one-number stop again add=EV_C start show=700,1,1 stop again start show=300,2
+END
+is "trace, the clock is set back: all counts" \
+	"$(traced "$scenes/ops" set=EV_A cpu=0 clock=10000 start show=5 clock=9000 read show=12 clock=9500)" ""
+# shellcheck disable=SC2086
+is "trace, readings that were not kept: the counts of the others, and a message" \
+	"$(traced SSPAPI_READINGS_MAX=2 $ops read show=30,3 read show=90,9 | sed 's/[.][0-9]*,/,/' | sort) $(cat "$tmp/traced.err")" \
+	"EV_A: 30, not 90 sspapi report: 1 readings were not kept (SSPAPI_READINGS_MAX), and are missing"
+
 is "trace: each process, its CPUs, and in these the windows" \
 	"$(json "$tmp/trace.json" 'map { join " ", $_->{pid}, $_->{name} =~ s/\x{2192}/to/r =~ s/:\d.*//r, $_->{args} ? @{$_->{args}}{qw(call cpu)} : () } grep { $_->{ph} eq "B" } @{$d->{traceEvents}}')" \
 	"$(for pid in 1 2; do printf '%s\n' "$pid CPU 0" "$pid count PAPI_read 0" "$pid CPU 0 to CPU 1" \

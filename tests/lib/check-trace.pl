@@ -39,7 +39,10 @@ for my $e (@{$trace->{traceEvents}}) {
 		}
 	} elsif ($e->{ph} eq 'C') {
 		is_number($e->{args}{value}) && keys %{$e->{args}} == 1 or die "value: $text\n";
-		push @{$counter{"$e->{pid} $e->{name}"}}, $e;
+		my $counter = $counter{"$e->{pid} $e->{name}"} //= [];
+		@$counter && $counter->[-1]{tid} != $e->{tid} and die "of two threads: $text\n";
+		@$counter && $counter->[-1]{ts} > $e->{ts} and die "out of order: $text\n";
+		push @$counter, $e;
 	} else {
 		die "unknown phase: $text\n";
 	}

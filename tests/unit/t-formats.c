@@ -43,6 +43,9 @@ static void table(void **state)
 	assert_null(sp_format_writer_by_name("xml", 3));
 	assert_null(sp_format_writer_by_name("json", 3));
 	assert_string_equal(sp_format_writer_by_extension("a.txt/b.c/run.sspapi")->name, "store");
+	assert_string_equal(sp_any_format_writer_by_extension("a/x.trace.json")->name, "trace");
+	assert_string_equal(sp_format_writer_by_extension("x.json")->name, "json");
+	assert_null(sp_format_writer_by_extension("a/.json"));
 	assert_null(sp_format_writer_by_extension("x.xml"));	/* the command's */
 	assert_string_equal(sp_any_format_writer_by_extension("x.xml")->name, "hwloc");
 	assert_string_equal(sp_any_format_writer_by_extension("x.csv")->name, "csv");

@@ -172,6 +172,10 @@ static int check_events(const struct sp_report *r, const struct sp_file *f, bool
 			     "no permanent readings: run the program with "
 			     "SSPAPI_READINGS=permanent, or sspapi stat with -I",
 			     r->show.file);
+	if (only_readings && m->tally.refused)
+		sp_message(r->verb,
+			   "%lu readings were not kept (SSPAPI_READINGS_MAX), and are missing",
+			   m->tally.refused);
 	return sp_hwloc_colors(m, r->show.color_by) ? 0 : usage(r, text, r->show.color_by);
 }
 

@@ -15,6 +15,7 @@
 #include "../../formats/level.h"
 #include "../../model/format-common.h"
 #include "../tool/cmd.h"
+#include "../tool/key-index.h"
 #include "trace.h"
 
 /* Ids of tracks that are not a thread's first event set: above all tids of Linux. */
@@ -25,10 +26,12 @@
 #define PATH		1000u		/* and of a call path */
 #define NAMED		4096u		/* a power of two */
 
-/* The meaning of an event's values. Readings do not show whether the program zeroed its set between
- * them. Only one of the first two meanings adds up to the relation's counts. */
+/* The meaning of an event's values: the first one that adds up to the relation's counts. Readings
+ * do not show whether the program zeroed its set between them. */
 enum values {
-	RUNNING,			/* counts since the first start */
+	BY_CALL,			/* counts since the call that zeroed them, by call sites */
+	RUNNING,			/* counts since they were last less than before */
+	SINCE_FIRST,			/* the same, without those before the first reading */
 	INCREMENTS,			/* counts since the previous reading */
 	UNRELATED			/* gauges, and values that do not add up */
 };
@@ -52,8 +55,12 @@ struct track {
 	struct named *named;		/* [NAMED], the last ones by hash */
 	struct value {
 		enum values is;
-		double before, now;
+		bool any;		/* there was a reading */
+		int64_t before, entry;	/* PAPI's value, and that of the reading */
+		double left;		/* counts that the next window includes */
 	} *value;			/* [k] */
+	struct sp_names labels;		/* with their processes */
+	uint32_t *labelled, n_labelled;	/* [labels] threads that have it */
 };
 
 /* Begins an event, whose name and further keys follow. */
@@ -103,18 +110,56 @@ static double number(const struct track *t, uint32_t event, int64_t v)
 	return type == SP_FP64 ? sp_float(v) : type == SP_INT64 ? (double)v : (double)(uint64_t)v;
 }
 
-static bool is_same(double a, double b)
+static int64_t less(const struct track *t, uint32_t event, int64_t a, int64_t b)
 {
-	return __builtin_fabs(a - b) <= 1e-9 * __builtin_fabs(b);
+	return sp_event_type(t->s->m, event) == SP_FP64 ? sp_float_bits(sp_float(a) - sp_float(b))
+							: a - b;
 }
 
-/* Sets the meaning of event e's values: sums them in both ways. */
+/* Returns the PAPI function (enum sp_op) of a call site, or -1. */
+static int op_of(const struct track *t, uint32_t site)
+{
+	struct sp_callsite c;
+
+	return site && sp_model_callsite(t->s->m, site, &c) ? (int)c.call - SP_SITE_PAPI : -1;
+}
+
+/* Returns the counts of the window that this reading of event e ends. */
+static double counts(const struct track *t, struct value *v, uint32_t event,
+		     const struct sp_kept *at, uint32_t e)
+{
+	const int from = v->is == BY_CALL ? op_of(t, at->from) : -1;
+	int64_t x = at->value[e];
+	double n;
+
+	if (v->is == BY_CALL && op_of(t, at->to) == SP_OP_ACCUM)
+		x = less(t, event, x, v->entry);	/* it includes the reading before */
+	if (v->is == INCREMENTS || from == SP_OP_START || from == SP_OP_RESET ||
+	    from == SP_OP_ACCUM ||
+	    (from < 0 && sp_value_below(sp_event_type(t->s->m, event), x, v->before)))
+		v->before = 0;
+	if (v->is == SINCE_FIRST && !v->any)
+		v->before = x;
+	n = number(t, event, less(t, event, x, v->before));
+	v->any = true;
+	v->before = x;
+	v->entry = at->value[e];
+	return n;
+}
+
+static struct value value_of(const struct track *t, struct sp_row *row, uint32_t e, enum values is)
+{
+	return (struct value){ .is = is, .before = sp_row_early_count(t->s->m, row, e) };
+}
+
+/* Sets the meaning of event e's values. If the last readings were not kept, the first ones have at
+ * most all counts. */
 static enum values meaning(const struct track *t, struct sp_row *row, uint32_t e)
 {
 	uint32_t event = row->event[e];
-	double early = number(t, event, sp_row_early_count(t->s->m, row, e)), before = early;
-	double running = 0.0, all = 0.0, total = 0.0;
-	struct sp_kept at = { 0 };
+	enum values is = BY_CALL;
+	const bool is_part = row->refused && row->kept + row->refused == row->readings;
+	double total = 0.0;
 	struct sp_at_cpu cell;
 
 	if (sp_event_is_gauge(t->s->m, event))
@@ -123,14 +168,17 @@ static enum values meaning(const struct track *t, struct sp_row *row, uint32_t e
 		return INCREMENTS;
 	for (uint32_t i = 0; sp_row_cell(t->s->m, row, i, &cell); i++)
 		total += number(t, event, cell.total[e]);
-	while (sp_row_kept(t->s->m, row, &at)) {
-		double x = number(t, event, at.value[e]);
+	for (; is < UNRELATED; is++) {
+		struct value v = value_of(t, row, e, is);
+		struct sp_kept at = { 0 };
+		double sum = 0.0, most = 1e-9 * __builtin_fabs(total);
 
-		running += x < before ? x : x - before;
-		all += x;
-		before = x;
+		while (sp_row_kept(t->s->m, row, &at))
+			sum += counts(t, &v, event, &at, e);
+		if (is_part ? sum <= total + most : __builtin_fabs(sum - total) <= most)
+			break;
 	}
-	return is_same(running, total) ? RUNNING : is_same(all, total) ? INCREMENTS : UNRELATED;
+	return is;
 }
 
 /* Returns the CPU to which event e's counts belong; none for events of packages or devices. */
@@ -256,18 +304,18 @@ static void window(struct track *t, const struct sp_row *row, const struct sp_ke
 		slices(t, at);
 	for (uint32_t e = 0; e < row->k; e++) {
 		struct value *v = &t->value[e];
-		double x = number(t, row->event[e], at->value[e]), n = x;
+		double n;
 		int32_t from = cpu_of(row, e, t->cpu), to = cpu_of(row, e, at->cpu);
 
 		if (!sp_selection_named(t->s, row->event[e]))
 			continue;
 		if (v->is == UNRELATED) {
-			counter(t, row->event[e], "", to, at->ns, x);
+			counter(t, row->event[e], "", to, at->ns,
+				number(t, row->event[e], at->value[e]));
 			continue;
 		}
-		if (v->is == RUNNING && x >= v->before)
-			n -= v->before;
-		v->before = x;
+		n = v->left + counts(t, v, row->event[e], at, e);
+		v->left = t->ns && at->ns <= t->ns ? n : 0.0;	/* the clock was set back */
 		if (!t->ns || at->ns <= t->ns)
 			continue;
 		if (from != to)
@@ -278,6 +326,23 @@ static void window(struct track *t, const struct sp_row *row, const struct sp_ke
 	t->cpu = at->cpu;
 }
 
+/* Names the row's track: counters of one name are one track to Perfetto. */
+static void label(struct track *t, const struct sp_row *row)
+{
+	char key[LABEL + 16];
+	uint32_t i, n;
+
+	sp_text_f(t->label, LABEL, "%d%s%s, set %d", row->tid, *row->thread ? " " : "",
+		  row->thread, row->event_set);
+	sp_text_f(key, sizeof(key), "%u %s", t->pid, t->label);
+	i = sp_names_number(&t->labels, key, strlen(key));
+	t->labelled = sp_grow_array(t->labelled, &t->n_labelled, i + 1, sizeof(*t->labelled));
+	n = ++t->labelled[i];
+	if (n > 1)
+		sp_text_f(t->label + strlen(t->label), LABEL - strlen(t->label), " (%u)", n);
+	name(t, "thread_name", t->label);
+}
+
 static void relation(struct track *t, struct sp_row *row, bool first_of_thread)
 {
 	struct sp_model *m = t->s->m;
@@ -286,17 +351,11 @@ static void relation(struct track *t, struct sp_row *row, bool first_of_thread)
 
 	*t->label = 0;
 	t->tid = row->tid > 0 && first_of_thread ? (uint32_t)row->tid : OTHER_TRACK + row->id;
-	if (row->cells) {
-		sp_text_f(t->label, sizeof(t->label), "%d%s%s, set %d", row->tid,
-			  *row->thread ? " " : "", row->thread, row->event_set);
-		name(t, "thread_name", t->label);
-	}
+	if (row->cells)
+		label(t, row);
 	t->value = sp_check_alloc(calloc(row->k + 1, sizeof(*t->value)));
 	for (uint32_t e = 0; e < row->k; e++)
-		t->value[e] = (struct value){
-			.is = meaning(t, row, e),
-			.before = number(t, row->event[e], sp_row_early_count(m, row, e))
-		};
+		t->value[e] = value_of(t, row, e, meaning(t, row, e));
 	t->ns = row->first_ns;
 	while (!t->o->error && sp_row_kept(m, row, &at)) {
 		if (!any)
@@ -337,6 +396,8 @@ void sp_format_trace(struct sp_out *o, const struct sp_selection *s)
 	for (uint32_t i = 0; i < NAMED; i++)
 		free(t.named[i].text);
 	free(t.named);
+	free(t.labelled);
+	sp_names_free(&t.labels);
 	if (t.sites)
 		sp_levels_close(&sites);
 }
