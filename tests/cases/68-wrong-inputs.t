@@ -120,6 +120,7 @@ table <<'END_OF_TABLE'
 2|1|-|sspapi report: NOPE: no such event; there are EV_A, EV_B|report --events A,NOPE a.sspapi
 2|1|-|sspapi report: NOPE: no such event; there are EV_A, EV_B|report --events NOPE --per-cpu a.sspapi
 2|1|-|sspapi report: NOPE: no such event; there are EV_A, EV_B|report --events NOPE stores
+2|1|-|sspapi report: '': no such event; there are EV_A, EV_B|report --events , a.sspapi
 2|1|-|sspapi report: NOPE: --sort takes place, readings or an event; there are EV_A, EV_B|report --per-cpu --sort NOPE a.sspapi
 2|1|-|sspapi report: NOPE: --color-by: no such event with counts that add up; there are EV_A, EV_B|report -f hwloc --color-by NOPE a.sspapi
 2|1|-|sspapi diff: NOPE: neither has such an event; there are EV_A, EV_B|diff -e NOPE a.sspapi b.sspapi
@@ -305,7 +306,7 @@ table <<'END_OF_TABLE'
 2|1|-|sspapi diff: name two files, or repeats of both as A... -- B...|diff --
 2|1|-|sspapi diff: json: -f takes text, csv or markdown|diff -f json a.sspapi b.sspapi
 2|1|-|sspapi diff: -1: --fail-above takes a percentage, as 1 or 0.5%|diff --fail-above -1 a.sspapi b.sspapi
-2|1|-|sspapi diff: '': --events: name events with counts; gauges have no sums|diff -e '' a.sspapi b.sspapi
+2|1|-|sspapi diff: '': neither has such an event; there are EV_A, EV_B|diff -e '' a.sspapi b.sspapi
 2|1|-|sspapi recover: a.live: --list and --all take no files|recover --list a.live
 2|1|-|sspapi recover: x.live: --list and --all take no files|recover --all x.live
 2|1|-|sspapi top: x: -d takes seconds from 0.1 to 86400|top -d x 1

@@ -51,7 +51,8 @@ bool sp_report_lacks(const char *events, const struct sp_file *f, unsigned n,
 		if (i == n)
 			return true;
 	}
-	return false;
+	*name = 0;
+	return events && !events[strspn(events, ",")];
 }
 
 /* Finds the only event whose name, without modes, has this end; NULL: no event or several. */

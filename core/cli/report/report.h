@@ -40,8 +40,8 @@ void sp_report_repeat_options(struct sp_report *r);
 /* Returns whether the model has counts of an event with this name. */
 bool sp_report_has(const struct sp_model *m, const char *name, size_t n);
 
-/* Finds the first name in the list (E,E; NULL: no names) that none of the n files has, perhaps
- * cut. */
+/* Finds the first name in the list (E,E; NULL: any event) that none of the n files has, perhaps
+ * cut; "" in a list without names. */
 #define SP_REPORT_NAME 256
 struct sp_file;
 bool sp_report_lacks(const char *events, const struct sp_file *f, unsigned n,
