@@ -11,7 +11,8 @@
  *	sites		own, read from 2, 4, 16 and 100 call sites in turn
  *	two		own, two sets in turn
  *
- * NO_PAGE in the environment: no page of the kernel's tells whether the thread stayed, as where all
+ * ON_CPU in the environment: on this CPU, not on the one on which it starts.
+ * NO_PAGE: no page of the kernel's tells whether the thread stayed, as where all
  * that may be locked is taken.
  *
  * time: lines "CALL NS", the CPU time of a call. step: lines "CALL:ours N" and "CALL:system_calls
@@ -351,7 +352,8 @@ static pid_t prepare(int id, const char *kind, int cpu, char **event)
 
 int main(int argc, char **argv)
 {
-	int cpu = sched_getcpu(), steps;
+	const char *on = getenv("ON_CPU");
+	int cpu = on ? atoi(on) : sched_getcpu(), steps;
 	pid_t child;
 	cpu_set_t one;
 
@@ -360,7 +362,8 @@ int main(int argc, char **argv)
 	steps = !strcmp(argv[2], "step");
 	CPU_ZERO(&one);			/* a thread that moves takes another way */
 	CPU_SET(cpu, &one);
-	sched_setaffinity(0, sizeof(one), &one);
+	if (sched_setaffinity(0, sizeof(one), &one) < 0)
+		return 2;
 	if (getenv("NO_PAGE"))
 		setrlimit(RLIMIT_MEMLOCK, &(struct rlimit){0, 0});
 	if (PAPI_library_init(PAPI_VER_CURRENT) != PAPI_VER_CURRENT)
