@@ -712,11 +712,13 @@ static void process_words(struct sp_out *o, const struct sp_levels *t,
 
 	if (h->process.rank >= 0)
 		sp_out_f(o, t->ranks ? "rank %ld" : "rank %ld: ", h->process.rank);
+	if (h->process.rank >= 0 && t->ranks)
+		return;		/* the row is the rank's sum of all runs */
 	if (sp_n_repeats(t->m))
 		sp_out_f(o, "run %lu: ", h->stat >> SP_STAT_RUN_SHIFT);
 	if (h->stat & SP_STAT_GROUP)
 		group_words(o, t->m, h);
-	else if (h->process.rank < 0 || !t->ranks)
+	else
 		sp_out_f(o, "pid %u%s%s", h->process.pid, *exe ? " " : "", sp_base_name(exe));
 }
 

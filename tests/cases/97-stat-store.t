@@ -118,6 +118,16 @@ is "a signal that ends the program ends the runs" \
 	"$(status_of ended) $(json ended.json 'scalar @{$d->{processes}}' 2>/dev/null)" "130 "
 run text "$sspapi" stat -r 3 "$apps/counted" pages 100
 is "its text" "$(grep -c -E '^(each run .*mean +std dev|PAGE-FAULTS +3 )' text.err)" 2
+for rank in 0 1; do
+	run rank env OMPI_COMM_WORLD_RANK=$rank "$sspapi" stat -r 2 -e perf::PAGE-FAULTS \
+		-o again.%r.sspapi "$apps/counted" pages 100
+done
+"$sspapi" report --per-rank again.0.sspapi again.1.sspapi >again.txt
+is "a rank's runs are one row" "$(sed -n 's/^\(rank [01][^ ]*\) .*/\1/p' again.txt | sort | paste -sd,)" \
+	"rank 0,rank 1"
+"$sspapi" report --per-process again.0.sspapi again.1.sspapi >again.txt
+is "and a row each with --per-process" \
+	"$(grep -o '^rank [01]: run [12]: pid' again.txt | sort | uniq -c | wc -l)" 4
 run bad "$sspapi" stat -r 0 touch it-ran
 is "-r 0" "$(status_of bad)" 125
 # turns NAME N: three runs of each of two events; the command is interrupted in the Nth of six
