@@ -11,7 +11,7 @@ for name in a b; do
 	SSPAPI_OUTPUT=$tmp/$name.sspapi run_shim run "$scenes/one"
 done
 mkdir empty mixed stores
-echo hello >text.txt && cp text.txt plain && : >none.sspapi &&
+echo hello >text.txt && cp text.txt plain && cp text.txt text.sspapi && : >none.sspapi &&
 	printf '#!/bin/sh\nexit 3\n' >script && chmod +x script
 cp "$apps/nopapi" loop
 head -c 3000 a.sspapi >cut.sspapi && head -c 100 a.sspapi >head.sspapi &&
@@ -163,6 +163,7 @@ table <<'END_OF_TABLE'
 # ---- files to read ---------------------------------------------------------------------------------
 1|1|-|sspapi report: text.txt: a text, not a store: write one with SSPAPI_FORMAT=text,store or sspapi run|report text.txt
 1|1|-|sspapi report: plain: a text, not a store: write one with SSPAPI_FORMAT=text,store or sspapi run|report plain
+1|1|-|sspapi report: text.sspapi: a text, not a store: write one with SSPAPI_FORMAT=text,store or sspapi run|report text.sspapi
 1|1|-|sspapi report: script: a script, not a store: write one with sspapi run or sspapi stat -o FILE|report script
 1|1|-|sspapi report: loop: a program, not a store: write one with sspapi run or sspapi stat -o FILE|report loop
 1|1|-|sspapi report: dump.json: a JSON dump, not a store: write one with SSPAPI_FORMAT=text,store or sspapi run|report dump.json

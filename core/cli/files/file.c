@@ -2,6 +2,7 @@
 #include "../../base/output.h"
 #include "../../formats/format-writer.h"
 #include "../../model/format-common.h"
+#include "../../store/blocks.h"
 #include "../../store/live.h"
 #include "../tool/cmd.h"
 #include "file.h"
@@ -142,6 +143,7 @@ static const char *not_a_store(const char *path)
 {
 	static char text[SP_CONF_PATH + 200];
 	const char *format = format_of(path);
+	struct sp_header h;
 	struct stat s;
 	char store[SP_CONF_PATH] = "";
 
@@ -153,7 +155,7 @@ static const char *not_a_store(const char *path)
 		return "empty: it contains no counts";
 	if (sp_output_name_for(store, sizeof(store), path, sp_format_writer_of(SP_FORMAT_store)) ==
 		    0 &&
-	    access(store, R_OK) == 0)
+	    sp_file_first(store, 0, &h, sizeof(h)) == (long)sizeof(h) && sp_header_check(&h) == 0)
 		snprintf(text, sizeof(text), "%s, not a store: that is %s", format, store);
 	else if (strcmp(format, "a program") == 0 || strcmp(format, "a script") == 0)
 		snprintf(text, sizeof(text),
