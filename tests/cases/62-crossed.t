@@ -83,6 +83,15 @@ for rows in cpu machine rank thread set; do
 	done
 done
 
+# The leading event is counted on CPU 0, the events of the metric on CPU 1.
+printf 'event %s\n' perf::TASK-CLOCK PAPI_TOT_INS PAPI_TOT_CYC >script
+SSPAPI_OUTPUT=$tmp/lead.sspapi run_shim lead env FAKE_PAPI_SCRIPT=script "$scenes/ops" \
+	set=perf::TASK-CLOCK cpu=0 start show=5000 stop \
+	set=PAPI_TOT_INS,PAPI_TOT_CYC cpu=1 start show=100,300 stop
+is "a metric's columns are those with its value" "$("$sspapi" report --per-machine --per-cpu -m IPC \
+	lead.sspapi | sed '1,/^IPC/d' | awk '{ print $(NF - 1), $NF }' | paste -sd';')" \
+	"CPU 1;0.333 0.333"
+
 # One rank whose program starts another one.
 SSPAPI_OUTPUT=$tmp/started.%p.sspapi run_shim started env OMPI_COMM_WORLD_RANK=0 \
 	sh -c '"$0" EV_A && "$0" EV_A' "$scenes/one"

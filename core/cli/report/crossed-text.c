@@ -44,6 +44,14 @@ static uint64_t n_slots(const struct table *t)
 	return t->s->metrics ? t->s->metrics->n_slots : 0;
 }
 
+static bool has_value(const struct table *t, const struct sp_level_row *row)
+{
+	if (!is_metric(t))
+		return row->counted[t->id];
+	sp_metrics_compute(t->s->metrics, row->metric);
+	return t->s->metrics->at[t->id - t->s->m->n_events].has_value;
+}
+
 /* Writes the count of the event or the value of the metric ("-": nothing). Returns its columns. */
 static unsigned value_text(char buf[49], const struct table *t, const struct sp_level_row *row)
 {
@@ -161,15 +169,20 @@ static void measure_column(struct table *t, unsigned k)
 		t->width[k] = (unsigned)sp_max(t->width[k], number(text, t, i, k));
 }
 
-/* Shows the biggest columns by `event`, as many as fit, in the order of the level. */
+/* Shows the biggest columns by `event`, of those with a value, as many as fit, in the order of the
+ * level. */
 static void choose_columns(struct table *t, uint32_t event, uint32_t *order)
 {
 	const struct by by = { t, event };
-	uint32_t there = 0, n = t->x->columns.n;
+	const struct sp_level_row *cell;
+	uint32_t there = 0, n = t->x->columns.n, i, column;
 	unsigned line = (unsigned)sp_max(LINE, t->s->columns), used;
 
+	memset(t->is_shown, 0, n);
+	for (uint32_t c = 0; (cell = sp_crossed_next(t->x, c, &i, &column)) != NULL; c++)
+		t->is_shown[column] = t->is_shown[column] || has_value(t, cell);
 	for (uint32_t k = 0; k < n; k++)
-		if (sp_levels_row(&t->x->columns, k)->counted[event])
+		if (t->is_shown[k])
 			order[there++] = k;
 	sp_sort(order, there, is_bigger, &by);
 	t->n = (unsigned)sp_min(there, COLUMNS);
@@ -192,14 +205,6 @@ static void choose_columns(struct table *t, uint32_t event, uint32_t *order)
 }
 
 /* ---- a table -------------------------------------------------------------------------- */
-
-static bool has_value(const struct table *t, const struct sp_level_row *row)
-{
-	if (!is_metric(t))
-		return row->counted[t->id];
-	sp_metrics_compute(t->s->metrics, row->metric);
-	return t->s->metrics->at[t->id - t->s->m->n_events].has_value;
-}
 
 static bool is_unproven(const struct table *t, const struct sp_level_row *row)
 {
