@@ -62,20 +62,51 @@ done
 # A job: ranks write stores, and rank 0 shows all of them.
 mkdir job
 cd job || exit 1
-for rank in 1 0; do
-	run job$rank env OMPI_COMM_WORLD_RANK=$rank OMPI_COMM_WORLD_SIZE=2 "$sspapi" stat \
-		"$apps/counted" pages "$((rank * 100))"
-done
+# job NAME RANK SIZE PAGES: a rank, whose program waits for the file go.RANK
+job() {
+	run "$1" env OMPI_COMM_WORLD_RANK="$2" OMPI_COMM_WORLD_SIZE="$3" "$sspapi" stat \
+		-e perf::PAGE-FAULTS sh -c ': >begun.$$
+		until [ -e "go.$OMPI_COMM_WORLD_RANK" ]; do sleep 0.05; done; exec "$0" pages "$1"' \
+		"$apps/counted" "$4"
+}
+# begun N: whether the programs of N ranks run
+begun() {
+	[ "$(ls | grep -c '^begun')" = "$1" ]
+}
+job job0 0 2 0 &
+await begun 1
+: >go.1
+job job1 1 2 100
+: >go.0
+wait
+rm begun.* go.*
 is "a job's rank shows nothing" "$(status_of job1) $(grep -c all "$tmp/job1.err")" "7 0"
 is "rank 0 shows all of them" \
-	"$(status_of job0) $(sed -n 's/.*: \(2 ranks\) on .*/\1/p' "$tmp/job0.err") $(grep -c '^rank [01] ' "$tmp/job0.err")" \
+	"$(status_of job0) $(sed -n 's/.*: \(2 ranks\), .*/\1/p' "$tmp/job0.err") $(grep -c '^rank [01] ' "$tmp/job0.err")" \
 	"7 2 ranks 2"
-is "their stores are in one folder" "$(ls sspapi.counted.0.0 | paste -sd' ')" "0.sspapi 1.sspapi"
+is "their stores are in one folder" "$(ls sspapi.sh.0.0 | paste -sd' ')" "0.sspapi 1.sspapi"
+# A later run in the same folder: rank 1 has two processes, and rank 2 does not end.
+: >go.2
+job job2 2 3 200
+rm begun.*
+job later0 0 3 0 &
+job later1 1 3 100 &
+one=$!
+job later2 1 3 100 &
+await begun 3
+: >go.1
+wait $one $!
+: >go.0
+wait
+is "ranks of an earlier run are neither shown nor counted" \
+	"$(ls sspapi.sh.0.0 | wc -l) $(grep -c '2 of 3 ranks have ended' "$tmp/later0.err") $(grep -o '^rank [0-9]' "$tmp/later0.err" | sort | paste -sd,)" \
+	"4 1 rank 0,rank 1"
 run job2 env PMI_RANK=0 PMI_SIZE=2 SLURM_STEP_ID=7 "$sspapi" stat true
 is "without the others a line has the command" \
 	"$(status_of job2) $(grep -c '1 of 2 ranks have ended; for all later: sspapi report .*sspapi.true.0.7$' "$tmp/job2.err")" "0 1"
 # A later run with fewer ranks leaves the store of rank 1.
-run fewer env PMI_RANK=0 PMI_SIZE=1 "$sspapi" stat --job --per-rank "$apps/counted" pages 100
+run fewer env PMI_RANK=0 PMI_SIZE=1 "$sspapi" stat --job --per-rank sh -c 'exec "$0" pages 100' \
+	"$apps/counted"
 is "ranks of an earlier run are not shown" \
 	"$(status_of fewer) $(grep -c '^rank 0 ' "$tmp/fewer.err") $(grep -c 'rank 1\|earlier' \
 	"$tmp/fewer.err")" "7 1 0"

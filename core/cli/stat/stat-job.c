@@ -17,15 +17,23 @@ bool sp_stat_is_rank(void)
 
 /* The stores of a folder. */
 struct stores {
-	char **path;			/* of the job's ranks; owned */
+	char **path;			/* of the job's ranks, written since start_ns; owned */
 	uint32_t n, room;
-	uint32_t n_ended;		/* of these, written since start_ns */
-	bool others;			/* there are stores of an earlier run, with more ranks */
+	uint32_t n_ended;		/* ranks that have a store */
+	bool others;			/* there are stores of an earlier run */
 };
+
+/* If the file system has whole seconds only, returns the end of that second. */
+static uint64_t written_ns(const struct stat *s)
+{
+	return (uint64_t)s->st_mtim.tv_sec * 1000000000u +
+	       (s->st_mtim.tv_nsec ? (uint64_t)s->st_mtim.tv_nsec : 999999999u);
+}
 
 static void list_stores(struct stores *stores, const char *folder, uint64_t start_ns)
 {
 	long ranks = sp_conf_ranks();
+	bool *has_ended = sp_check_alloc(calloc((size_t)sp_max(ranks, 1), sizeof(*has_ended)));
 	DIR *dir = opendir(folder);
 	struct dirent *entry;
 	struct stat s;
@@ -36,17 +44,22 @@ static void list_stores(struct stores *stores, const char *folder, uint64_t star
 	stores->others = false;
 	while (dir && (entry = readdir(dir)) != NULL) {
 		const char *dot = strrchr(entry->d_name, '.');
+		unsigned long rank;
 		char *path;
 
 		if (!dot || dot == entry->d_name || strcmp(dot, ".sspapi") != 0 ||
 		    fstatat(dirfd(dir), entry->d_name, &s, 0) < 0 || !S_ISREG(s.st_mode))
 			continue;
 		/* Names begin with the rank (sp_conf_rank_output). */
-		if (ranks > 0 && strtol(entry->d_name, NULL, 10) >= ranks) {
+		rank = strtoul(entry->d_name, NULL, 10);
+		if ((ranks > 0 && rank >= (unsigned long)ranks) || written_ns(&s) < start_ns) {
 			stores->others = true;
 			continue;
 		}
-		stores->n_ended += (uint64_t)s.st_mtim.tv_sec >= start_ns / 1000000000u;
+		if (ranks > 0 && !has_ended[rank]) {
+			has_ended[rank] = true;
+			stores->n_ended++;
+		}
 		if (asprintf(&path, "%s/%s", folder, entry->d_name) < 0)
 			path = sp_check_alloc(NULL);
 		stores->path = sp_grow_array(stores->path, &stores->room, stores->n + 1,
@@ -55,6 +68,7 @@ static void list_stores(struct stores *stores, const char *folder, uint64_t star
 	}
 	if (dir)
 		closedir(dir);
+	free(has_ended);
 }
 
 /* Shows the n files, or a folder, as sspapi report. */
@@ -91,9 +105,14 @@ int sp_stat_show_job(const struct sp_report *r, const char *store, uint64_t star
 	const char *slash = strrchr(store, '/');
 	struct stores stores = { 0 };
 	long ranks = sp_conf_ranks();
+	struct stat s;
 
 	if (sp_conf_rank() != 0)
 		return 0;
+	/* Files have times of the file system's clock, which may be a server's. */
+	if (stat(store, &s) == 0)
+		start_ns = (uint64_t)s.st_mtim.tv_sec * 1000000000u +
+			   (uint64_t)s.st_mtim.tv_nsec - (sp_now_ns() - start_ns);
 	snprintf(path, sizeof(path), "%.*s", slash ? (int)sp_max(slash - store, 1) : 1,
 		 slash ? store : ".");
 	list_stores(&stores, folder, start_ns);
