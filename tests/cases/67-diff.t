@@ -194,6 +194,13 @@ for pair in "a.sspapi lacks.sspapi B" "lacks.sspapi a.sspapi A"; do
 	is "events that one side has not counted fail every gate" "$(status_of d) $(cat d.err)" \
 		"2 sspapi diff: EV_A: --fail-above: $3 has not counted it"
 done
+for pair in "c0.sspapi lacks.sspapi" "w.sspapi w.sspapi"; do
+	# shellcheck disable=SC2086 # words
+	run d "$sspapi" diff --fail-above 1 $pair
+	is "no event with counts on both sides fails every gate: $pair" \
+		"$(status_of d) $(wc -c <d.out) $(cat d.err)" \
+		"2 0 sspapi diff: --fail-above: no event has counts in A and B; count the same events in both"
+done
 for wrong in x -1 1k ''; do
 	run d "$sspapi" diff --fail-above "$wrong" a.sspapi b.sspapi
 	is "--fail-above '$wrong'" "$(status_of d) $(wc -l <d.err)" "2 1"

@@ -215,13 +215,17 @@ static int check_events(const struct command *c)
 	if (c->diff.events && !c->diff.names.n)
 		return error(c, "--events: name events with counts; gauges have no sums",
 			     c->diff.events);
-	/* A gate without anything to compare must fail. */
+	/* A gate that has nothing to compare must fail. */
 	lacks = c->diff.events && c->diff.gate ? sp_diff_lacks(&c->diff, &side) : NULL;
-	return lacks ? error(c,
+	if (lacks)
+		return error(c,
 			     side ? "--fail-above: B has not counted it"
 				  : "--fail-above: A has not counted it",
-			     lacks)
-		     : 0;
+			     lacks);
+	return c->diff.gate && !sp_diff_has_common(&c->diff)
+		       ? error(c, "no event has counts in A and B; count the same events in both",
+			       "--fail-above")
+		       : 0;
 }
 
 static int compare(struct command *c)

@@ -852,6 +852,14 @@ const char *sp_diff_lacks(const struct sp_diff *d, unsigned *side)
 	return NULL;
 }
 
+bool sp_diff_has_common(const struct sp_diff *d)
+{
+	for (uint32_t e = 0; e < d->names.n; e++)
+		if (value_of(d, 0, 0, e).there && value_of(d, 1, 0, e).there)
+			return true;
+	return false;
+}
+
 static bool any_has_grown(const struct sp_diff *d)
 {
 	double percent;

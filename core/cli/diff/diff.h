@@ -64,6 +64,9 @@ void sp_diff_index(struct sp_diff *d);
 /* Returns the first event that one side did not count, and the side; NULL: both have all events. */
 const char *sp_diff_lacks(const struct sp_diff *d, unsigned *side);
 
+/* Returns whether both sides counted an event. */
+bool sp_diff_has_common(const struct sp_diff *d);
+
 /* Writes the differences and the totals to fd. Returns whether anything differs, or with `gate`
  * whether an event has grown too much; or -errno. */
 int sp_diff_show(struct sp_diff *d, int fd, bool bold);
