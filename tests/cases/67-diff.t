@@ -171,6 +171,26 @@ run d "$sspapi" diff --per-thread -f csv job1 job2
 is "and their threads" "$(status_of d) $(grep -c '^"rank 3 process 1 thread ""one"" #0",EV_A,' \
 	d.out) $(grep -c '^"*rank 3 thread' d.out)" "1 1 0"
 
+# Counts that may be negative: the change in percent of their size.
+echo 'event EV_A' >script
+for n in -100 -50 0 50 -5000; do
+	FAKE_PAPI_SCRIPT=$tmp/script SSPAPI_OUTPUT=$tmp/n$n.sspapi run_shim s "$scenes/ops" \
+		set=EV_A start show=$n stop
+done
+while read -r a b percent status words; do
+	run d "$sspapi" diff --fail-above 60 n$a.sspapi n$b.sspapi
+	is "$a to $b: percent, and --fail-above 60" \
+		"$(sed -n 's/^[~ ]*total *EV_A .* \([+x]* *[-+.0-9a-z]*\) *$/\1/p' \
+		d.out) $(status_of d) $(tail -n 1 d.out)" "$percent $status $words"
+done <<END
+-100 -50 +50.00 0 no event has grown by more than 60.00 %
+-100 50 +150.00 1 EV_A has grown by 150.00 %, which is more than 60.00 %
+-50 -100 -100.00 0 no event has grown by more than 60.00 %
+0 50 new 1 EV_A was 0
+END
+run d "$sspapi" diff n-50.sspapi n-5000.sspapi
+is "a factor of a negative count" "$(grep -c '^[~ ]*total *EV_A .* x 100.0 *$' d.out)" 1
+
 # A gate for CI: fails for growth above a limit that is not chance.
 while read -r above a b status words; do
 	run d "$sspapi" diff --fail-above "$above" $a.sspapi $b.sspapi

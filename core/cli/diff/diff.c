@@ -486,7 +486,8 @@ static struct difference difference(const struct value *a, const struct value *b
 	return by;
 }
 
-/* Formats the difference in percent of A; beyond 1,000 % as a factor, unless `numbers`. */
+/* Formats the difference in percent of A without its sign; beyond 1,000 % as a factor, unless
+ * `numbers`. */
 static const char *percent(char text[48], const struct value *a, const struct value *b, double by,
 			   bool numbers)
 {
@@ -497,7 +498,7 @@ static const char *percent(char text[48], const struct value *a, const struct va
 	if (by / base > 10.0 && !numbers)
 		snprintf(text, 48, "x %.1f", by / base + 1.0);
 	else
-		snprintf(text, 48, "%+.2f", by / base * 100.0);
+		snprintf(text, 48, "%+.2f", by / __builtin_fabs(base) * 100.0);
 	return text;
 }
 
@@ -839,7 +840,7 @@ static bool has_grown(const struct sp_diff *d, uint32_t e, double *percent)
 
 	if (!a.there || !b.there || to <= from || (have_repeats(d) && !differ(d, 0, e, &a, &b)))
 		return false;
-	*percent = from > 0.0 ? (to - from) / from * 100.0 : HUGE_VAL;
+	*percent = from != 0.0 ? (to - from) / __builtin_fabs(from) * 100.0 : HUGE_VAL;
 	return *percent > d->fail_above;
 }
 
