@@ -191,6 +191,32 @@ END
 run d "$sspapi" diff n-50.sspapi n-5000.sspapi
 is "a factor of a negative count" "$(grep -c '^[~ ]*total *EV_A .* x 100.0 *$' d.out)" 1
 
+# An event whose data type differs: each value in its own type.
+while read -r name type n; do
+	echo "event EV_A data_type=$type" >script
+	FAKE_PAPI_SCRIPT=$tmp/script SSPAPI_OUTPUT=$tmp/t$name.sspapi run_shim s "$scenes/ops" \
+		set=EV_A start show=$n stop
+done <<END
+i int64 100
+f fp64 150.5
+same fp64 100.0
+u uint64 100
+END
+for pair in "i f 100,150.5,50.5,+50.50 100 150.500 +50.500" \
+	"f i 150.5,100,-50.5,-33.55 150.500 100 -50.500"; do
+	# shellcheck disable=SC2086 # words
+	set -- $pair
+	is "types that differ: t$1 and t$2" \
+		"$("$sspapi" diff -f csv t$1.sspapi t$2.sspapi | sed -n 's/^total,EV_A,//p' |
+		cut -d, -f1-4) $("$sspapi" diff t$1.sspapi t$2.sspapi |
+		sed -n 's/^[~ ]*total *EV_A *//p' | tr -s ' ' | cut -d' ' -f1-3)" "$3 $4 $5 $6"
+done
+for b in same u; do
+	run d "$sspapi" diff ti.sspapi t$b.sspapi
+	is "equal values of other types: t$b" "$(status_of d) $(grep -c '^nothing differs$' d.out)" \
+		"0 1"
+done
+
 # A gate for CI: fails for growth above a limit that is not chance.
 while read -r above a b status words; do
 	run d "$sspapi" diff --fail-above "$above" $a.sspapi $b.sspapi

@@ -426,7 +426,9 @@ static bool have_repeats(const struct sp_diff *d)
 
 static bool are_same(const struct value *a, const struct value *b)
 {
-	return a->there == b->there && (!a->there || (a->v == b->v && a->type == b->type));
+	if (!a->there || !b->there || a->type == b->type)
+		return a->there == b->there && (!a->there || a->v == b->v);
+	return sp_value_double(a->type, a->v) == sp_value_double(b->type, b->v);
 }
 
 /* Returns whether two values of single runs differ by less than clocks do by chance: by 10 % of the
@@ -466,11 +468,19 @@ struct difference {
 	double number;			/* with the sign */
 };
 
+/* Returns the type of their difference. */
+static enum sp_data_type common_type(const struct value *a, const struct value *b)
+{
+	if (a->there && b->there && a->type != b->type)
+		return SP_FP64;
+	return a->there ? a->type : b->type;
+}
+
 /* A missing count is 0. */
 static struct difference difference(const struct value *a, const struct value *b,
 				    enum sp_data_type type)
 {
-	double x = sp_value_double(type, a->v), y = sp_value_double(type, b->v);
+	double x = sp_value_double(a->type, a->v), y = sp_value_double(b->type, b->v);
 	struct difference by = { .number = y - x };
 
 	if (type == SP_FP64) {
@@ -593,15 +603,19 @@ static void place_text(struct sp_out *o, const struct sp_diff *d, uint32_t posit
 	sp_level_label(o, &r->levels, row, PLACE);
 }
 
-/* Returns a run with this event and its id there, for the name and number format. */
-static const struct sp_model *model_with(const struct sp_diff *d, uint32_t event, uint32_t *id)
+/* Returns a run with this event (type: in this type; NULL: in any) and its id there, for the name
+ * and number format. */
+static const struct sp_model *model_with(const struct sp_diff *d, uint32_t event,
+					 const enum sp_data_type *type, uint32_t *id)
 {
 	for (unsigned i = 0; i < 2; i++)
-		for (uint32_t r = 0; r < d->side[i].n; r++)
-			if (d->side[i].run[r].event[event]) {
-				*id = d->side[i].run[r].event[event] - 1;
-				return d->side[i].run[r].levels.m;
-			}
+		for (uint32_t r = 0; r < d->side[i].n; r++) {
+			const struct sp_diff_run *s = &d->side[i].run[r];
+
+			*id = s->event[event] - 1;
+			if (s->event[event] && (!type || sp_event_type(s->levels.m, *id) == *type))
+				return s->levels.m;
+		}
 	return NULL;
 }
 
@@ -609,7 +623,7 @@ static void name_text(const struct sp_diff *d, uint32_t e, char name[256])
 {
 	const char *key = name_of(d, e), *modes = key + sp_name_bytes(key);
 	uint32_t id = 0;
-	const struct sp_model *m = e < d->names.n ? model_with(d, e, &id) : NULL;
+	const struct sp_model *m = e < d->names.n ? model_with(d, e, NULL, &id) : NULL;
 
 	if (!m) {
 		sp_text_f(name, 256, "%s", key);
@@ -620,11 +634,11 @@ static void name_text(const struct sp_diff *d, uint32_t e, char name[256])
 		strcat(name, modes);
 }
 
-static void number_text(const struct sp_diff *d, uint32_t e, const struct value *of, int64_t n,
-			char text[48])
+static void number_text(const struct sp_diff *d, uint32_t e, const struct value *of,
+			enum sp_data_type type, int64_t n, char text[48])
 {
 	uint32_t id = 0;
-	const struct sp_model *m = of->metric ? NULL : model_with(d, e, &id);
+	const struct sp_model *m = of->metric ? NULL : model_with(d, e, &type, &id);
 
 	if (m)
 		sp_short_text(text, m, id, n);
@@ -689,7 +703,7 @@ static void line(const struct sp_diff *d, struct sp_text_list *l, const char *co
 static void text_line(const struct sp_diff *d, struct sp_text_list *l, uint32_t position,
 		      uint32_t event, const struct value *a, const struct value *b)
 {
-	enum sp_data_type type = a->there ? a->type : b->type;
+	enum sp_data_type type = common_type(a, b);
 	const struct difference by = difference(a, b, type);
 	char place[1200], name[256], of_a[48] = "-", of_b[48] = "-", text[48], signed_by[52],
 				     share[48], spread[2][48];
@@ -713,10 +727,10 @@ static void text_line(const struct sp_diff *d, struct sp_text_list *l, uint32_t 
 	sp_memory_text(&o);
 	name_text(d, event, name);
 	if (a->there)
-		number_text(d, event, a, a->v, of_a);
+		number_text(d, event, a, a->type, a->v, of_a);
 	if (b->there)
-		number_text(d, event, b, b->v, of_b);
-	number_text(d, event, a->there ? a : b, by.size, text);
+		number_text(d, event, b, b->type, b->v, of_b);
+	number_text(d, event, a->there ? a : b, type, by.size, text);
 	snprintf(signed_by, sizeof(signed_by), "%s%s",
 		 by.less ? "-" : by.number > 0.0 ? "+" : "", text);
 	line(d, l, cell);
@@ -742,7 +756,7 @@ static void csv_exact(struct sp_out *o, const struct value *v)
 static void csv_line(const struct sp_diff *d, struct sp_out *o, uint32_t position, uint32_t event,
 		     const struct value *a, const struct value *b)
 {
-	enum sp_data_type type = a->there ? a->type : b->type;
+	enum sp_data_type type = common_type(a, b);
 	const struct difference by = difference(a, b, type);
 	char buf[48];
 	const char *share = percent(buf, a, b, by.number, true);
