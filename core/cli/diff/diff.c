@@ -320,14 +320,36 @@ int sp_diff_add(struct sp_diff *d, unsigned side, struct sp_model *m, const stru
 	return e;
 }
 
+/* Adds the counts of row `from` to those of row `to`, which has the same position: in CSV the call
+ * sites of a program's copies in two folders are equal. Their metrics cannot be added. */
+static void join_row(struct sp_diff_run *s, uint32_t to, uint32_t from)
+{
+	const struct sp_level_row *t = &s->levels.row[to], *f = &s->levels.row[from];
+
+	for (uint32_t e = 0; e < s->levels.m->n_events; e++) {
+		enum sp_data_type type = sp_event_type(s->levels.m, e);
+
+		t->total[e] = sp_plus(type, t->total[e], f->total[e]);
+		t->exact[e] = sp_plus(type, t->exact[e], f->exact[e]);
+		t->counted[e] |= f->counted[e];
+	}
+	for (uint32_t i = 0; i < s->metrics.n; i++)
+		s->metrics.at[(uint64_t)(to + 1) * s->metrics.n + i].there = false;
+}
+
 static void index_run(struct sp_diff *d, struct sp_diff_run *s)
 {
 	struct sp_model *m = s->levels.m;
 
 	s->row = sp_check_alloc(calloc(d->positions.n, sizeof(*s->row)));
-	for (uint32_t r = 0; r < s->levels.n; r++)
-		if (s->place[r] != NOWHERE)
-			s->row[s->place[r]] = r + 1;
+	for (uint32_t r = 0; r < s->levels.n; r++) {
+		uint32_t *row = s->place[r] != NOWHERE ? &s->row[s->place[r]] : NULL;
+
+		if (row && *row)
+			join_row(s, *row - 1, r);
+		else if (row)
+			*row = r + 1;
+	}
 	s->event = sp_check_alloc(calloc(d->names.n + 1, sizeof(*s->event)));
 	for (uint32_t e = 0; e < m->n_events; e++)
 		if (shows(d, m, e))
