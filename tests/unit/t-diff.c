@@ -185,6 +185,31 @@ static void of_one_rank(void **state)
 	assert_null(strstr(lines, "rank 3,"));
 }
 
+/* Two ranks of stat -r 2: each run numbers its own processes. */
+static void ranks_of_repeats(void **state)
+{
+	static struct sp_header h[4];
+	static struct sp_model_process of[4];
+	struct sp_model *m = model();
+
+	for (unsigned i = 0; i < 4; i++) {
+		h[i].process.rank = i / 2;
+		h[i].stat = (i % 2 + 1ull) << SP_STAT_RUN_SHIFT;
+		of[i].h = &h[i];
+	}
+	m->process = of;
+	m->n_processes = 4;
+	m->h.stat = 2ull << SP_STAT_RUN_SHIFT;
+	memset(&d, 0, sizeof(d));
+	assert_int_equal(sp_diff_add(&d, 0, m, sp_level_by_name("process"), NULL), 0);
+	assert_int_equal(d.side[0].n, 2);
+	for (unsigned r = 0; r < 2; r++) {
+		number_processes(&d.side[0].run[r]);
+		assert_int_equal(d.side[0].run[r].nth[r], 0);
+		assert_int_equal(d.side[0].run[r].nth[r + 2], 0);
+	}
+}
+
 /* ---- threads ------------------------------------------------------------------------------ */
 
 static void all_main(struct sp_model *m)
@@ -469,6 +494,7 @@ int main(void)
 		cmocka_unit_test(of_repeats),	 cmocka_unit_test(chance_of_t),
 		cmocka_unit_test(calls_from_one_place), cmocka_unit_test(many_rows),
 		cmocka_unit_test(long_names),
+		cmocka_unit_test(ranks_of_repeats),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

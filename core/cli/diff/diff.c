@@ -50,10 +50,11 @@ static void number_processes(struct sp_diff_run *s)
 	struct seen ranks = { 0 };
 
 	s->nth = sp_check_alloc(calloc(m->n_processes + 1, sizeof(*s->nth)));
-	for (uint32_t i = (uint32_t)s->first; i < m->n_processes; i++) {
-		int64_t rank = sp_process_header(m, i)->process.rank;
+	for (uint32_t i = 0; i < m->n_processes; i++) {
+		const struct sp_header *h = sp_process_header(m, i);
 
-		s->nth[i] = add_seen(&ranks, &rank, sizeof(rank));
+		if (!s->repeat || h->stat >> SP_STAT_RUN_SHIFT == s->repeat)
+			s->nth[i] = add_seen(&ranks, &h->process.rank, sizeof(h->process.rank));
 	}
 	free_seen(&ranks);
 }
@@ -287,7 +288,7 @@ static int add_run(struct sp_diff *d, unsigned side, struct sp_model *m,
 
 	s->run = sp_grow_array(s->run, &s->room, s->n + 1, sizeof(*s->run));
 	r = &s->run[s->n];
-	*r = (struct sp_diff_run){ .first = 0 };
+	*r = (struct sp_diff_run){ .repeat = n };
 	m->only_run = n;
 	e = sp_levels_open(&r->levels, m, level, metrics);
 	if (e == 0) {
@@ -301,12 +302,7 @@ static int add_run(struct sp_diff *d, unsigned side, struct sp_model *m,
 		r->levels.metrics = NULL;	/* will be bound to another store */
 	}
 	m->only_run = 0;
-	if (e < 0)
-		return e;
-	while (n && (uint32_t)r->first < m->n_processes &&
-	       sp_process_header(m, (uint32_t)r->first)->stat >> SP_STAT_RUN_SHIFT != n)
-		r->first++;
-	return 0;
+	return e;
 }
 
 int sp_diff_add(struct sp_diff *d, unsigned side, struct sp_model *m, const struct sp_level *level,

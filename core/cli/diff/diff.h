@@ -23,7 +23,7 @@ struct sp_diff {
 		struct sp_diff_run {	/* the model is the levels' */
 			struct sp_levels levels;
 			struct sp_level_row total;
-			int32_t first;		/* the number of its first process */
+			uint32_t repeat;	/* stat -r: its number, from 1; 0: the only run */
 			/* [process] its number among those of its rank, which may be on several
 			 * machines */
 			uint32_t *nth;
