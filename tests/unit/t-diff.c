@@ -153,6 +153,18 @@ static void in_a_job(void **state)
 	begins(compared("thread", job, one_more), "\"rank 5 thread \"\"wo");
 }
 
+/* B alone is a job on two machines: A's places have the same form. */
+static void against_a_job(void **state)
+{
+	assert_null(strstr(compared("process", same, job), "process 0"));
+	assert_non_null(strstr(lines, "rank 3,PAPI_TOT_INS,18518519396,"));
+	compared("thread", same, job);
+	assert_null(strstr(lines, "\n\"thread "));
+	compared("package", same, job);
+	assert_null(strstr(lines, "\nPackage "));
+	assert_non_null(strstr(lines, "Machine L#1 Package "));
+}
+
 /* What a rank starts (a script, its program) has the rank, too. */
 static void two_of_a_rank(struct sp_model *m)
 {
@@ -261,6 +273,7 @@ static void many_rows(void **state)
 		clock_t begin;
 
 		memset(&d, 0, sizeof(d));
+		d.any_job = !threads;
 		m->process = of;
 		m->n_processes = threads ? 1 : MANY;
 		for (int32_t i = 0; i < MANY; i++) {
@@ -494,7 +507,7 @@ int main(void)
 		cmocka_unit_test(of_repeats),	 cmocka_unit_test(chance_of_t),
 		cmocka_unit_test(calls_from_one_place), cmocka_unit_test(many_rows),
 		cmocka_unit_test(long_names),
-		cmocka_unit_test(ranks_of_repeats),
+		cmocka_unit_test(ranks_of_repeats), cmocka_unit_test(against_a_job),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -59,23 +59,24 @@ static void number_processes(struct sp_diff_run *s)
 	free_seen(&ranks);
 }
 
-static void process_position(struct sp_out *o, const struct sp_diff_run *s, int32_t process)
+static void process_position(struct sp_out *o, const struct sp_diff *d, const struct sp_diff_run *s,
+			     int32_t process)
 {
 	const struct sp_header *h = sp_process_header(s->levels.m, (uint32_t)process);
 	uint32_t nth = s->nth[process];
 
-	if (sp_is_job(s->levels.m) && h->process.rank >= 0)
+	if (d->any_job && h->process.rank >= 0)
 		sp_out_f(o, nth ? "rank %ld process %u" : "rank %ld", h->process.rank, nth);
 	else
 		sp_out_f(o, "process %u", nth);
 }
 
 /* The position of a thread is its process, name and order. */
-static void thread_position(struct sp_out *o, const struct sp_diff_run *s,
+static void thread_position(struct sp_out *o, const struct sp_diff *d, const struct sp_diff_run *s,
 			    const struct sp_level_row *row, struct seen *threads)
 {
-	if (sp_is_job(s->levels.m)) {
-		process_position(o, s, row->process);
+	if (d->any_job) {
+		process_position(o, d, s, row->process);
 		sp_out_char(o, ' ');
 	}
 	sp_out_text(o, row->tid == 0 ? "threads that have ended " : "thread ");
@@ -164,11 +165,13 @@ static void position(struct sp_out *o, const struct sp_diff *d, const struct sp_
 		return;
 	}
 	if (row->process >= 0) {
-		(sp_level_is_process(s->levels.level) ? (void)process_position(o, s, row->process)
-						      : thread_position(o, s, row, threads));
+		if (sp_level_is_process(s->levels.level))
+			process_position(o, d, s, row->process);
+		else
+			thread_position(o, d, s, row, threads);
 		return;
 	}
-	if (m->n_machines > 1 && !(c && sp_component_is(c, "Machine")))
+	if (d->any_machines && !(c && sp_component_is(c, "Machine")))
 		sp_out_f(o, "Machine L#%d ", row->machine);
 	if (c)
 		sp_out_f(o, "%s L#%d", c->type, c->logical_index);
@@ -574,7 +577,11 @@ void sp_diff_index(struct sp_diff *d)
 	sp_names_number(&d->positions, TOTAL, strlen(TOTAL));
 	for (unsigned i = 0; i < 2; i++)
 		for (uint32_t r = 0; r < d->side[i].n; r++) {
-			note_modes(d, d->side[i].run[r].levels.m);
+			const struct sp_model *m = d->side[i].run[r].levels.m;
+
+			d->any_job |= sp_is_job(m);
+			d->any_machines |= m->n_machines > 1;
+			note_modes(d, m);
 			note_calls(d, &d->side[i].run[r]);
 		}
 	for (unsigned i = 0; i < 2; i++)
@@ -615,7 +622,7 @@ static void place_text(struct sp_out *o, const struct sp_diff *d, uint32_t posit
 		sp_out_text(o, (const char *)d->positions.name[position].key);
 		return;
 	}
-	if (r->levels.m->n_machines > 1 && row->machine >= 0 &&
+	if (d->any_machines && row->machine >= 0 &&
 	    r->levels.level != sp_level_by_name("machine"))
 		sp_out_f(o, "host %s: ", r->levels.m->machine[row->machine].host);
 	sp_level_label(o, &r->levels, row, PLACE);

@@ -35,7 +35,10 @@ struct sp_diff {
 		} *run;
 	} side[2];
 
-	struct sp_names positions, names;	/* private to diff.c, as all below */
+	/* a run has several processes, or machines: the positions of all runs name them; private to
+	 * diff.c, as all below */
+	bool any_job, any_machines;
+	struct sp_names positions, names;
 	struct sp_names metrics;
 	/* events; the first n_in_modes have counts in several modes */
 	struct sp_names in_modes;
