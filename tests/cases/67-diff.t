@@ -231,6 +231,19 @@ is "equal call sites are added up" "$(grep ',EV_A,' d.out | awk -F, '
 	/^total/ { total = $(NF - 5) } !/^total/ { sum += $(NF - 5) } END { print sum, total }')" \
 	"524 524"
 
+# Event sets are matched by their events' whole names.
+printf 'component perf_event\nevent perf::CYCLES component=perf_event\n' >script
+echo 'event ix86arch::CYCLES component=perf_event' >>script
+for name in perf ix86arch; do
+	FAKE_PAPI_SCRIPT=$tmp/script SSPAPI_OUTPUT=$tmp/$name.sspapi run_shim s "$scenes/ops" \
+		set=$name::CYCLES start show=100 stop
+done
+run d "$sspapi" diff --per-set -f csv perf.sspapi ix86arch.sspapi
+is "sets of events that are displayed alike" "$(grep '^set' d.out | cut -d, -f1-5 | sort)" \
+	"$(printf 'set 0: ix86arch::CYCLES,ix86arch::CYCLES,,100,100\nset 0: perf::CYCLES,perf::CYCLES,100,,-100')"
+run d "$sspapi" diff --per-set perf.sspapi ix86arch.sspapi
+is "and shown by their short names" "$(grep -c '^[~ ]*set 0: CYCLES ' d.out)" 2
+
 # A gate for CI: fails for growth above a limit that is not chance.
 while read -r above a b status words; do
 	run d "$sspapi" diff --fail-above "$above" $a.sspapi $b.sspapi

@@ -145,10 +145,61 @@ static void note_calls(struct sp_diff *d, const struct sp_diff_run *s)
 	}
 }
 
+static bool shows(const struct sp_diff *d, struct sp_model *m, uint32_t e)
+{
+	return sp_selection_event(&(struct sp_selection){ .m = m, .events = d->events }, e);
+}
+
+/* Writes the event's key: its name, its index among equal names, and its mode if there are
+ * several. */
+static void event_key(struct sp_out *o, const struct sp_diff *d, struct sp_model *m, uint32_t e)
+{
+	char buf[32], words[SP_DOMAIN_TEXT];
+	const char *name = sp_event_name(m, e, buf);
+	size_t n = sp_name_bytes(name);
+	char *bare = sp_check_alloc(strndup(name, n));
+	uint32_t nth = 0, domain = m->event_domain ? m->event_domain[e] : 0;
+
+	for (uint32_t i = 0; i < e; i++) {
+		char other[32];
+
+		nth += shows(d, m, i) && strcmp(sp_event_name(m, i, other), name) == 0;
+	}
+	sp_out_plain(o, bare);
+	if (nth)
+		sp_out_f(o, "#%u", nth);
+	if (domain && sp_names_find(&d->in_modes, name, n) != SP_NO_NAME)
+		sp_out_f(o, " (%s)", sp_domain_words(domain, words));
+	free(bare);
+}
+
+static size_t key_room(const struct sp_model *m, uint32_t e)
+{
+	char buf[32];
+
+	return 4 * sp_name_bytes(sp_event_name(m, e, buf)) + SP_DOMAIN_TEXT + 32;
+}
+
+/* The position of an event set: its number and the keys of its events. */
+static void set_position(struct sp_out *o, const struct sp_diff *d, struct sp_model *m,
+			 const struct sp_level_row *row)
+{
+	struct sp_row r = { .only_cells = true, .walk.index = row->relation };
+
+	if (row->event_set >= 0)
+		sp_out_f(o, "set %d: ", row->event_set);
+	if (!sp_model_next(m, &r))
+		return;
+	for (uint32_t i = 0; i < r.k; i++) {
+		sp_out_text(o, i ? ", " : "");
+		event_key(o, d, m, r.event[i]);
+	}
+}
+
 static void position(struct sp_out *o, const struct sp_diff *d, const struct sp_diff_run *s,
 		     const struct sp_level_row *row, struct seen *threads)
 {
-	const struct sp_model *m = s->levels.m;
+	struct sp_model *m = s->levels.m;
 	const struct sp_component *c = row->component >= 0 ? &m->component[row->component] : NULL;
 	struct sp_callsite site;
 
@@ -171,10 +222,12 @@ static void position(struct sp_out *o, const struct sp_diff *d, const struct sp_
 			thread_position(o, d, s, row, threads);
 		return;
 	}
-	if (d->any_machines && !(c && sp_component_is(c, "Machine")))
+	if (d->any_machines && row->machine >= 0 && !(c && sp_component_is(c, "Machine")))
 		sp_out_f(o, "Machine L#%d ", row->machine);
 	if (c)
 		sp_out_f(o, "%s L#%d", c->type, c->logical_index);
+	else if (row->of_set)
+		set_position(o, d, m, row);
 	else
 		sp_level_label(o, &s->levels, row, WHOLE);
 }
@@ -198,11 +251,6 @@ static void place_rows(struct sp_diff *d, struct sp_diff_run *s)
 	free_seen(&threads);
 }
 
-static bool shows(const struct sp_diff *d, struct sp_model *m, uint32_t e)
-{
-	return sp_selection_event(&(struct sp_selection){ .m = m, .events = d->events }, e);
-}
-
 /* Notes events that a run counted in several modes, "EV (user)" and "EV (kernel)", or that two runs
  * counted in different modes: each mode is an event. */
 static void note_modes(struct sp_diff *d, const struct sp_model *m)
@@ -221,33 +269,19 @@ static void note_modes(struct sp_diff *d, const struct sp_model *m)
 			sp_names_number(&d->in_modes, name, n);
 		d->domain_of_event[i] = domain ? domain : d->domain_of_event[i];
 	}
-	d->n_in_modes = d->in_modes.n;
 }
 
-/* Returns the number of the event's key: its name, its index among equal names, and its mode if
- * there are several. */
+/* Returns the number of the event's key. */
 static uint32_t event_number(struct sp_diff *d, struct sp_model *m, uint32_t e)
 {
-	char buf[32], words[SP_DOMAIN_TEXT];
-	const char *name = sp_event_name(m, e, buf);
-	size_t n = sp_name_bytes(name), room = 4 * n + SP_DOMAIN_TEXT + 32;
-	char *bare = sp_check_alloc(strndup(name, n)), *key = sp_check_alloc(malloc(room));
-	uint32_t nth = 0, domain = m->event_domain ? m->event_domain[e] : 0, number;
+	size_t room = key_room(m, e);
+	char *key = sp_check_alloc(malloc(room));
+	uint32_t number;
 	struct sp_out o;
 
-	for (uint32_t i = 0; i < e; i++) {
-		char other[32];
-
-		nth += shows(d, m, i) && strcmp(sp_event_name(m, i, other), name) == 0;
-	}
 	sp_memory_init(&o, key, room);
-	sp_out_plain(&o, bare);
-	if (nth)
-		sp_out_f(&o, "#%u", nth);
-	if (domain && sp_names_number(&d->in_modes, name, n) < d->n_in_modes)
-		sp_out_f(&o, " (%s)", sp_domain_words(domain, words));
+	event_key(&o, d, m, e);
 	number = sp_names_number(&d->names, key, o.used);
-	free(bare);
 	free(key);
 	return number;
 }

@@ -40,9 +40,8 @@ struct sp_diff {
 	bool any_job, any_machines;
 	struct sp_names positions, names;
 	struct sp_names metrics;
-	/* events; the first n_in_modes have counts in several modes */
+	/* events with counts in several modes */
 	struct sp_names in_modes;
-	uint32_t n_in_modes;
 	/* events by name, with the mode in which a run counted them last */
 	struct sp_names event_names;
 	uint32_t *domain_of_event, n_domain_of_event;
