@@ -217,7 +217,7 @@ for b in same u; do
 		"0 1"
 done
 
-# Copies of a program in two folders have the same call sites in CSV: one row.
+# The same program in two folders has the same call sites in CSV: one row.
 for i in 1 2; do
 	mkdir -p copy$i
 	cp "$scenes/one" copy$i/
@@ -225,8 +225,8 @@ for i in 1 2; do
 		LD_LIBRARY_PATH="$(ldd "$scenes/one" | sed -n 's,.*=> \(.*\)/libpapi.*,\1,p')" \
 		copy$i/one EV_A EV_B
 done
-"$sspapi" merge -o copies.sspapi copy1.sspapi copy2.sspapi
-run d "$sspapi" diff -f csv copies.sspapi copy1.sspapi
+"$sspapi" merge -o both.sspapi copy1.sspapi copy2.sspapi
+run d "$sspapi" diff -f csv both.sspapi copy1.sspapi
 is "equal call sites are added up" "$(grep ',EV_A,' d.out | awk -F, '
 	/^total/ { total = $(NF - 5) } !/^total/ { sum += $(NF - 5) } END { print sum, total }')" \
 	"524 524"

@@ -153,7 +153,7 @@ static void in_a_job(void **state)
 	begins(compared("thread", job, one_more), "\"rank 5 thread \"\"wo");
 }
 
-/* B alone is a job on two machines: A's places have the same form. */
+/* B alone is a job on two machines: A's places are named alike. */
 static void against_a_job(void **state)
 {
 	assert_null(strstr(compared("process", same, job), "process 0"));

@@ -354,7 +354,7 @@ int sp_diff_add(struct sp_diff *d, unsigned side, struct sp_model *m, const stru
 }
 
 /* Adds the counts of row `from` to those of row `to`, which has the same position: in CSV the call
- * sites of a program's copies in two folders are equal. Their metrics cannot be added. */
+ * sites of the same program in two folders are equal. Their metrics cannot be added. */
 static void join_row(struct sp_diff_run *s, uint32_t to, uint32_t from)
 {
 	const struct sp_level_row *t = &s->levels.row[to], *f = &s->levels.row[from];
