@@ -914,7 +914,7 @@ static bool has_grown(const struct sp_diff *d, uint32_t e, double *percent)
 	if (!a.there || !b.there || to <= from || (have_repeats(d) && !differ(d, 0, e, &a, &b)))
 		return false;
 	*percent = from != 0.0 ? (to - from) / __builtin_fabs(from) * 100.0 : HUGE_VAL;
-	return *percent > d->fail_above;
+	return !(*percent <= d->fail_above);	/* also if one is no number */
 }
 
 const char *sp_diff_lacks(const struct sp_diff *d, unsigned *side)
