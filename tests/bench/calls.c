@@ -11,9 +11,8 @@
  *	sites		own, read from 2, 4, 16 and 100 call sites in turn
  *	two		own, two sets in turn
  *
- * ON_CPU in the environment: on this CPU, not on the one on which it starts.
- * NO_PAGE: no page of the kernel's tells whether the thread stayed, as where all
- * that may be locked is taken.
+ * Environment: ON_CPU: the CPU to run on, instead of the one on which it starts. NO_PAGE: no page
+ * of the kernel shows whether the thread stayed, as where all that may be locked is taken.
  *
  * time: lines "CALL NS", the CPU time of a call. step: lines "CALL:ours N" and "CALL:system_calls
  * N", the instructions in sspapi's libraries and the system calls of a call (x86-64 only): the

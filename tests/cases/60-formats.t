@@ -160,7 +160,7 @@ is "trace, the clock is set back: all counts" \
 # shellcheck disable=SC2086
 is "trace, readings that were not kept: the counts of the others, and a message" \
 	"$(traced SSPAPI_READINGS_MAX=2 $ops read show=30,3 read show=90,9 | sed 's/[.][0-9]*,/,/' | sort) $(cat "$tmp/traced.err")" \
-	"EV_A: 30, not 90 sspapi report: 1 readings were not kept (SSPAPI_READINGS_MAX), and are missing"
+	"EV_A: 30, not 90 sspapi report: 1 reading not kept (SSPAPI_READINGS_MAX), and missing here"
 
 is "trace: each process, its CPUs, and in these the windows" \
 	"$(json "$tmp/trace.json" 'map { join " ", $_->{pid}, $_->{name} =~ s/\x{2192}/to/r =~ s/:\d.*//r, $_->{args} ? @{$_->{args}}{qw(call cpu)} : () } grep { $_->{ph} eq "B" } @{$d->{traceEvents}}')" \

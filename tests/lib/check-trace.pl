@@ -49,7 +49,7 @@ for my $e (@{$trace->{traceEvents}}) {
 	$process{$e->{pid}} or die "a process without a name: $text\n";
 }
 @{$open{$_}} and die "slices of $_ do not end\n" for keys %open;
-for my $name (keys %counter) {
+for my $name (sort keys %counter) {
 	my @at = @{$counter{$name}};
 	my ($event) = $name =~ m{^\d+ (.*?)/s(?:, |$)};
 	$plain{$name} = 1, next if !defined $event;
@@ -57,7 +57,7 @@ for my $name (keys %counter) {
 	$sum{$event} += $at[$_]{args}{value} * ($at[$_ + 1]{ts} - $at[$_]{ts}) / 1e6 for 0 .. $#at - 1;
 }
 my ($root) = grep { $_->{component} == 0 } @{$d->{components}};
-for my $event (keys %sum) {
+for my $event (sort keys %sum) {
 	my $total = $root->{total}{$event} // die "$event: no total\n";
 	abs($sum{$event} - $total) <= 1e-3 * $total or die "$event: $sum{$event}, not $total\n";
 }

@@ -174,8 +174,8 @@ static int check_events(const struct sp_report *r, const struct sp_file *f, bool
 			     r->show.file);
 	if (only_readings && m->tally.refused)
 		sp_message(r->verb,
-			   "%lu readings were not kept (SSPAPI_READINGS_MAX), and are missing",
-			   m->tally.refused);
+			   "%lu reading%s not kept (SSPAPI_READINGS_MAX), and missing here",
+			   m->tally.refused, m->tally.refused == 1 ? "" : "s");
 	return sp_hwloc_colors(m, r->show.color_by) ? 0 : usage(r, text, r->show.color_by);
 }
 

@@ -5,6 +5,7 @@
 
 #include "../../base/conf.h"
 #include "../tool/cmd.h"
+#include "../tool/key-index.h"
 #include "stat-job.h"
 
 #define WAIT_MS	 5000u			/* for other ranks, which usually end together */
@@ -33,14 +34,13 @@ static uint64_t written_ns(const struct stat *s)
 static void list_stores(struct stores *stores, const char *folder, uint64_t start_ns)
 {
 	long ranks = sp_conf_ranks();
-	bool *has_ended = sp_check_alloc(calloc((size_t)sp_max(ranks, 1), sizeof(*has_ended)));
+	struct sp_names ended = { 0 };
 	DIR *dir = opendir(folder);
 	struct dirent *entry;
 	struct stat s;
 
 	while (stores->n)
 		free(stores->path[--stores->n]);
-	stores->n_ended = 0;
 	stores->others = false;
 	while (dir && (entry = readdir(dir)) != NULL) {
 		const char *dot = strrchr(entry->d_name, '.');
@@ -56,10 +56,7 @@ static void list_stores(struct stores *stores, const char *folder, uint64_t star
 			stores->others = true;
 			continue;
 		}
-		if (ranks > 0 && !has_ended[rank]) {
-			has_ended[rank] = true;
-			stores->n_ended++;
-		}
+		sp_names_number(&ended, &rank, sizeof(rank));
 		if (asprintf(&path, "%s/%s", folder, entry->d_name) < 0)
 			path = sp_check_alloc(NULL);
 		stores->path = sp_grow_array(stores->path, &stores->room, stores->n + 1,
@@ -68,7 +65,8 @@ static void list_stores(struct stores *stores, const char *folder, uint64_t star
 	}
 	if (dir)
 		closedir(dir);
-	free(has_ended);
+	stores->n_ended = ended.n;
+	sp_names_free(&ended);
 }
 
 /* Shows the n files, or a folder, as sspapi report. */

@@ -354,11 +354,10 @@ static void note_io(struct store_writer *m)
 			n_unread = io->n_unread;
 			wrong = strchr(io->wrong, ':') + 2;
 		}
-		missed_ns = sp_max(missed_ns, m->all->run[i].c.io.missed_ns);
-		n += m->all->run[i].c.io.n_gone;
-		threads = threads || m->all->run[i].c.io.is_of_threads;
-		children = children || (m->all->run[i].c.io.n &&
-					m->all->run[i].who.n_processes > m->all->run[i].c.io.n);
+		missed_ns = sp_max(missed_ns, io->missed_ns);
+		n += io->n_gone;
+		threads = threads || io->is_of_threads;
+		children = children || (io->n && m->all->run[i].who.n_processes > io->n);
 	}
 	m->whole = m->whole && !missed_ns && !n && !n_unread;
 	if (n_unread)
