@@ -159,7 +159,7 @@ is "trace, the clock is set back: all counts" \
 	"$(traced "$scenes/ops" set=EV_A cpu=0 clock=10000 start show=5 clock=9000 read show=12 clock=9500)" ""
 # shellcheck disable=SC2086
 is "trace, readings that were not kept: the counts of the others, and a message" \
-	"$(traced SSPAPI_READINGS_MAX=2 $ops read show=30,3 read show=90,9 | sed 's/[.][0-9]*,/,/' | sort) $(cat "$tmp/traced.err")" \
+	"$(traced SSPAPI_READINGS_MAX=2 $ops read show=30,3 read show=90,9) $(cat "$tmp/traced.err")" \
 	"EV_A: 30, not 90 sspapi report: 1 reading not kept (SSPAPI_READINGS_MAX), and missing here"
 
 is "trace: each process, its CPUs, and in these the windows" \

@@ -59,7 +59,7 @@ for my $name (sort keys %counter) {
 my ($root) = grep { $_->{component} == 0 } @{$d->{components}};
 for my $event (sort keys %sum) {
 	my $total = $root->{total}{$event} // die "$event: no total\n";
-	abs($sum{$event} - $total) <= 1e-3 * $total or die "$event: $sum{$event}, not $total\n";
+	abs($sum{$event} - $total) <= 1e-3 * $total or die sprintf("%s: %.6g, not %s\n", $event, $sum{$event}, $total);
 }
 %sum || %plain or die "no counters\n";
 print map { "$_\n" } sort keys %plain;
